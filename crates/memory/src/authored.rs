@@ -1,8 +1,8 @@
-//! Memories that people write as Markdown files, one a file.
+//! Memories that people write as Markdown files, one per file.
 //!
-//! A file may begin with frontmatter between two `---` lines (`frontmatter`); the rest is what
-//! the memory says. What is not given has a careful default. Keys that are not ours are kept
-//! in `structured`. A file that cannot be read is an error that says where and why.
+//! A file may begin with frontmatter between two `---` lines (`frontmatter`). The rest is the text
+//! of the memory. Missing keys have cautious defaults. Unknown keys are stored in `structured`. An
+//! unreadable file is an error with the place and the reason.
 
 mod frontmatter;
 
@@ -15,13 +15,14 @@ use crate::screen;
 
 use frontmatter::Entry;
 
-/// Bytes that a memory may say.
+/// Maximum bytes of a memory's text.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Reads one file. `stem` is its name without `.md`: the id, unless the frontmatter gives
-/// one. A file without a body is no memory.
+/// Parses one file. `stem` is its name without `.md`, and becomes the id unless the frontmatter
+/// sets one. A file without a body is not a memory.
 ///
-/// Secrets in it are taken out. What the screen finds sends the memory to a person, whatever status it asks for.
+/// Removes secrets. If the screen finds anything, the memory needs review, regardless of its
+/// requested status.
 pub fn parse(stem: &str, text: &str) -> Result<Option<Memory>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (entries, body) = frontmatter::split(text)?;
@@ -90,7 +91,7 @@ fn plain(id: &str, text: &str) -> Memory {
     }
 }
 
-/// Takes one key of the frontmatter.
+/// Applies one key of the frontmatter.
 fn set(memory: &mut Memory, others: &mut Map<String, Value>, entry: Entry) -> Result<(), String> {
     match entry.key.as_str() {
         "id" => memory.id = id(&entry)?,
@@ -142,7 +143,7 @@ fn one_of<T: Copy>(entry: &Entry, all: &[T], name: fn(T) -> &'static str) -> Res
     })
 }
 
-/// A text; a number or a truth value counts as it is written.
+/// A text. Numbers and booleans count as written.
 fn words(entry: &Entry) -> Result<String, String> {
     match &entry.value {
         Value::String(text) => Ok(text.clone()),
@@ -151,7 +152,7 @@ fn words(entry: &Entry) -> Result<String, String> {
     }
 }
 
-/// A list; a single text is a list of one.
+/// A list. A single text counts as a list of one.
 fn list(entry: &Entry) -> Result<Vec<String>, String> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -172,8 +173,8 @@ fn time(entry: &Entry) -> Result<Timestamp, String> {
         .ok_or_else(|| entry.bad("a time such as 2026-01-31 or 2026-01-31T12:00:00Z"))
 }
 
-/// The ids that a text links to: `[[slug]]`, `[[slug|label]]`, `[[slug#part]]`; each once, in
-/// the order of the text.
+/// The ids that a text links to: `[[slug]]`, `[[slug|label]]`, `[[slug#part]]`. Each once, in the
+/// order of the text.
 pub fn links(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split("[[").skip(1) {

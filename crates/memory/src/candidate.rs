@@ -1,10 +1,10 @@
-//! Something that was mined from a session, and the result of one method on one session.
+//! A reusable finding from a session, and the result of one method on one session.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Makes an enum that is written as its names, and read by them.
+/// Defines an enum with text names, for both directions.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -12,7 +12,7 @@ macro_rules! names {
         pub enum $name { $($(#[$about])* #[serde(rename = $text)] $variant),+ }
 
         impl $name {
-            /// Every one of them.
+            /// Every variant, in order.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
             /// Its name in files and on the command line.
@@ -20,7 +20,7 @@ macro_rules! names {
                 match self { $($name::$variant => $text),+ }
             }
 
-            /// The one with this name.
+            /// The variant with this name.
             pub fn parse(text: &str) -> Option<$name> {
                 match text { $($text => Some($name::$variant),)+ _ => None }
             }
@@ -29,79 +29,79 @@ macro_rules! names {
 }
 
 names! {
-    /// What a candidate or memory is.
+    /// The kind of a candidate or memory.
     Kind {
-        /// How something is done, in steps.
+        /// How to do something, in steps.
         Procedure = "procedure",
         /// A procedure with a start, an end and a check.
         Skill = "skill",
-        /// What goes wrong, and what helped.
+        /// A failure, and its remedy.
         FailureTrigger = "failure_trigger",
-        /// What a person wants everywhere.
+        /// A preference of a person, everywhere.
         UserPreference = "user_preference",
-        /// What a person wants in one repository.
+        /// A person's convention for one repository.
         RepoConvention = "repo_convention",
-        /// How a tool is used.
+        /// How to use a tool.
         ToolLesson = "tool_lesson",
-        /// What must not be done carelessly.
+        /// An action that needs care.
         RiskRule = "risk_rule",
-        /// Something that happened.
+        /// A single event or fact.
         Case = "case",
     }
 }
 
 names! {
-    /// Where it holds.
+    /// Where a memory applies.
     Scope {
-        /// For one person, everywhere.
+        /// To one person, everywhere.
         User = "user",
-        /// In one repository.
+        /// To one repository.
         Repo = "repo",
-        /// For one kind of task.
+        /// To one kind of task.
         Task = "task",
-        /// For everybody.
+        /// To every user.
         Global = "global",
     }
 }
 
 names! {
-    /// What it could do if it is wrong.
+    /// The harm it could do if wrong.
     Risk {
-        /// Little.
+        /// Little or no harm.
         Low = "low",
-        /// Something.
+        /// Some, limited harm.
         Medium = "medium",
-        /// Much: it is never shown unasked.
+        /// Serious harm: it is never shown unasked.
         High = "high",
     }
 }
 
 names! {
-    /// Whose words a candidate rests on.
+    /// The author of the words that a candidate is based on.
     Voice {
         /// A person typed them.
         User = "user",
-        /// The model wrote them: commands, answers.
+        /// The model wrote them, as commands or answers.
         Model = "model",
-        /// A program of this machine printed them.
+        /// A program on this machine printed them.
         Tool = "tool",
-        /// They came from outside: the web, MCP.
+        /// They came from outside, such as the web or MCP.
         External = "external",
     }
 }
 
-/// Words of an event that a candidate quotes.
+/// A quotation from an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// The event that holds them.
+    /// The event that contains it.
     pub event_id: String,
-    /// The words, exactly as they are there.
+    /// The words, verbatim.
     pub text: String,
-    /// Whose words they are.
+    /// The author of the words.
     pub voice: Voice,
 }
 
-/// Which repository.
+/// Identifies a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Repository {
@@ -116,59 +116,59 @@ pub struct Repository {
     pub branch: Option<String>,
 }
 
-/// The priority of a candidate that says no more than that something was edited and a check
-/// passed or did not: true, and of no use to anybody.
+/// The priority of a candidate that only reports an edit and the result of a check: true, but not
+/// useful.
 pub const THIN: u8 = 1;
 
-/// Something reusable, with the words that it rests on.
+/// A reusable finding, with its quotations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// `<session>:<method>:<words>`: the last part names what it says.
+    /// `<session>:<method>:<words>`. The last part is derived from the text.
     pub id: String,
-    /// Its place among what the method found, from 1; 0 for what earlier versions found.
+    /// Its number among the method's findings, from 1. 0 for findings of earlier versions.
     #[serde(default)]
     pub number: usize,
     /// The method that made it.
     pub method: String,
-    /// What it is.
+    /// The kind of finding.
     pub kind: Kind,
-    /// What it says.
+    /// The text of the finding.
     pub text: String,
-    /// When it is of use: what it is found by.
+    /// The situation in which to use it. Searches match it.
     pub when_to_use: String,
-    /// When it is not.
+    /// The situations in which not to use it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub do_not_use_when: Option<String>,
-    /// The events it rests on.
+    /// The events that support it.
     pub evidence_refs: Vec<String>,
-    /// What it quotes of them.
+    /// Quotations from these events.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub spans: Vec<Span>,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// From 1 to 5; 5 first, and 1 for what says little.
+    /// From 1 to 5. 5 comes first, and 1 means little information.
     pub priority: u8,
-    /// Where it holds.
+    /// Where it applies.
     pub scope: Scope,
-    /// Why it holds there.
+    /// The reason for the scope.
     pub scope_reason: String,
-    /// What it could do if it is wrong.
+    /// The harm it could do if wrong.
     pub risk: Risk,
-    /// What the method knows besides.
+    /// Further data from the method.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub structured: Option<Value>,
     /// The working directory of the session.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub origin_repo: Option<String>,
-    /// Its repository.
+    /// The session's repository.
     #[serde(default)]
     pub repository: Repository,
-    /// Whose words it would hand on.
+    /// The author of the words it would pass on.
     pub origin: Voice,
-    /// What it is about: two candidates about the same thing of the same kind and scope are
-    /// the same, or one takes the place of the other.
+    /// The subject. Two candidates with equal subject, kind and scope are the same, or one replaces
+    /// the other.
     pub subject: String,
-    /// Of what is said about the subject: another value contradicts.
+    /// The statement about the subject. Different statements contradict each other.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stance: String,
     /// Identifiers, tools, error codes.
@@ -177,52 +177,52 @@ pub struct Candidate {
     /// Files it speaks of.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub files: Vec<String>,
-    /// Times it was seen, and times it worked, in this session.
+    /// Files that it mentions.
     #[serde(default)]
     pub seen: u32,
-    /// See `seen`.
+    /// How often it was seen, and how often it worked, in this session.
     #[serde(default)]
     pub worked: u32,
-    /// Names the captured bytes it was made from.
+    /// Identifies the captured bytes it is based on.
     pub source_hash: String,
-    /// When what it rests on happened.
+    /// When the events behind it happened.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub created_at: Option<Timestamp>,
-    /// After this it is not shown.
+    /// It is not shown after this time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Timestamp>,
 }
 
 impl Candidate {
-    /// What earlier versions called it: by its place.
+    /// Its id in earlier versions, based on its number.
     pub fn earlier_id(&self) -> Option<String> {
         let (of, _) = self.id.rsplit_once(':')?;
         (self.number > 0).then(|| format!("{of}:{}", self.number))
     }
 }
 
-/// What one method made of one session: the content of `mined/<method>/<agent>/<id>.json`.
+/// The result of one method on one session: the content of `mined/<method>/<agent>/<id>.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mined {
-    /// The agent's id of the session.
+    /// The agent's session id.
     pub session_id: String,
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The same, for readers of older files.
+    /// Same as `agent`, for older readers.
     pub host: String,
-    /// The method.
+    /// The method's name.
     pub method: String,
-    /// What the session was about: its first prompt, shortened.
+    /// A summary of the session: its first prompt, shortened.
     pub task_summary: String,
-    /// What was found.
+    /// The method's findings.
     pub candidates: Vec<Candidate>,
-    /// What there is to say about it.
+    /// Remarks about the result.
     pub notes: Vec<String>,
     /// The filters that were applied, in order.
     pub filters_applied: Vec<String>,
 }
 
-/// The order in which candidates are kept and shown.
+/// The order in which candidates are stored and shown.
 pub fn by_worth(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     b.priority
         .cmp(&a.priority)

@@ -1,19 +1,19 @@
-//! What was decided about memories, and what was shown of them: the lines of two journals.
+//! Decisions about memories, and records of memories shown: the lines of two journals.
 //!
-//! A decision is about words, not about a name or a place in a list. So it carries the memory
-//! as the person saw it, and holds for that, whatever later versions find or call it.
+//! A decision concerns words, not a name or a place in a list. It therefore contains the memory as
+//! the person saw it, and applies to that, even if later versions find it under another id.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{Memory, Source, Status, Utility};
 
-/// Every decision that there is.
+/// Every kind of decision.
 pub const EVENTS: &[&str] = &[
     "memory_accepted",
     "memory_edited",
     "memory_forgotten",
-    // Nothing changes: the memory that earlier lines are about is written down.
+    // Changes nothing: stores the memory that earlier lines refer to.
     "memory_kept",
     "memory_quarantined",
     "memory_rejected",
@@ -22,57 +22,56 @@ pub const EVENTS: &[&str] = &[
     "memory_rewarded",
 ];
 
-/// Something that was decided about a memory, or shown of its use: a line of
-/// `memories/events.jsonl`.
+/// A decision about a memory, or a report on its use: a line of `memories/events.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Decision {
-    /// Which memory; empty where a whole session is meant.
+    /// The memory's id. Empty for a decision about a whole session.
     pub memory_id: String,
     /// `memory_rewarded`, `memory_accepted`, `memory_rejected`, `memory_retired`,
     /// `memory_restored`, `memory_quarantined`, `memory_edited`, `memory_forgotten`,
     /// `memory_kept`: see [`EVENTS`].
     pub event: String,
-    /// The session that it is about.
+    /// The session concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// From 0 to 1.
+    /// The reward, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reward: Option<f64>,
-    /// Why.
+    /// The person's reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The new words, of an edit.
+    /// The new text of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// When it is to be used from now on, of an edit.
+    /// The new `when_to_use` of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when_to_use: Option<String>,
-    /// The event of a log that shows it.
+    /// The log event that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    /// When.
+    /// When it was decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// The memory as it was found, where a person decided: the decision is about what it says,
-    /// whatever methods find later, and under whatever id.
+    /// The memory as it was found, if a person decided. The decision applies to this text, even if
+    /// a later method finds it under another id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<Box<Memory>>,
-    /// What was forgotten, by [`words_hash`].
+    /// Identifies a forgotten text, by [`words_hash`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words_hash: Option<String>,
 }
 
-/// Memories that were shown to a session: a line of `exposures.jsonl`.
+/// Memories shown to a session: a line of `exposures.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Exposure {
-    /// When.
+    /// When they were shown.
     pub shown_at: Option<Timestamp>,
-    /// To which session.
+    /// The session that saw them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Where it worked.
+    /// Its working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// The memories, best first.
@@ -80,12 +79,12 @@ pub struct Exposure {
 }
 
 impl Decision {
-    /// Whether this version knows what was decided.
+    /// True if this version supports the event.
     pub fn is_known(&self) -> bool {
         EVENTS.contains(&self.event.as_str())
     }
 
-    /// Takes the secrets out of the words of an edit, the reason and the memory it is about.
+    /// Removes secrets from the text of an edit, the reason and the memory concerned.
     pub fn redact(&mut self) {
         for text in [&mut self.text, &mut self.when_to_use, &mut self.reason].into_iter().flatten() {
             *text = retro_text::redact(text).into_inner();
@@ -96,7 +95,7 @@ impl Decision {
     }
 }
 
-/// A memory as it was found, before anything was decided about it.
+/// A memory as found, before any decision.
 pub fn as_found(memory: &Memory) -> Memory {
     let status = match memory.source {
         Source::Mined if memory.review_reasons.is_empty() => Status::Candidate,
@@ -106,8 +105,7 @@ pub fn as_found(memory: &Memory) -> Memory {
     Memory { status, utility: Utility::default(), superseded_by: None, ..memory.clone() }
 }
 
-/// What a memory says, so that it can be known again without being kept. How words are set
-/// and written large or small makes no difference.
+/// Identifies a text without storing it. White space and case make no difference.
 pub fn words_hash(text: &str) -> String {
     let words = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     blake3::hash(words.as_bytes()).to_hex().chars().take(32).collect()
@@ -127,7 +125,7 @@ pub fn decide(memory: &mut Memory, decision: &Decision) {
         "memory_quarantined" => memory.status = Status::Quarantined,
         "memory_restored" => {
             if let Some(about) = decision.about.as_ref().filter(|_| memory.review_reasons.is_empty()) {
-                // What needed a look before it was accepted needs one again.
+                // A memory that needed review before it was accepted needs review again.
                 memory.review_reasons.clone_from(&about.review_reasons);
             }
             memory.status =

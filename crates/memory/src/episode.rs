@@ -1,5 +1,5 @@
-//! One session as methods see it: its trace, what it repaired, how it went, and what its
-//! events say word for word, so that every quotation can be checked.
+//! One session as methods see it: its trace, repairs and outcome, and the words of its events, so
+//! that every quotation can be checked.
 
 use hashbrown::HashMap;
 use retro_insight::{Beat, Call, Correction, Outcome, Quality, Settings, Trace, What};
@@ -8,15 +8,16 @@ use retro_search::{Repair, Repairs};
 
 use crate::candidate::{Candidate, Kind as Sort, Repository, Risk, Scope, Span, Voice};
 
-/// Bytes of one event that can be quoted: its head and its tail.
+/// Maximum quotable bytes of one event, from its head and tail.
 const QUOTE_BYTES: usize = 6 * 1024;
-/// Lines of an edit, on either side, and characters of each, that can be told.
+/// Maximum lines of an edit, on either side, and maximum characters of each line, for the edit to
+/// be described in words.
 const CHANGE_LINES_MAX: usize = 2;
 const CHANGE_CHARS_MAX: usize = 90;
-/// Bytes of all events of a session that can be quoted.
+/// Maximum quotable bytes of all events of a session.
 const QUOTES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Takes the events of a session as they come.
+/// Collects the events of a session.
 pub struct Listener {
     trace: Trace,
     repairs: Repairs,
@@ -24,13 +25,13 @@ pub struct Listener {
     skipped: hashbrown::HashSet<String>,
 }
 
-/// What the events of a session say.
+/// The text of a session's events.
 #[derive(Debug, Clone, Default)]
 pub struct Quotes {
     texts: HashMap<String, (Voice, String)>,
-    /// What a person typed, by the event that holds it.
+    /// Text typed by a person, by event.
     typed: HashMap<String, String>,
-    /// Edits that are small enough to be told, by the event of the call.
+    /// Edits small enough to describe, by the call's event.
     changes: HashMap<String, Change>,
     bytes: usize,
 }
@@ -38,14 +39,14 @@ pub struct Quotes {
 /// An edit of a line or two.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Lines that went, without white space around them.
+    /// Removed lines, trimmed.
     pub removed: Vec<String>,
-    /// Lines that came.
+    /// Added lines, trimmed.
     pub added: Vec<String>,
 }
 
 impl Change {
-    /// What the arguments of a call change, if that can be told in a sentence.
+    /// The change in the arguments of a call, if it is small enough to describe.
     fn of(args: &serde_json::Value) -> Option<Change> {
         let files = retro_text::diff::diffs(args, None);
         let [file] = files.as_slice() else { return None };
@@ -65,7 +66,7 @@ impl Change {
     }
 }
 
-/// Beats by their event, and calls by that of their result too.
+/// Positions of beats by event. A call is also found by the event of its result.
 struct Places(HashMap<String, usize>);
 
 impl Places {
@@ -87,34 +88,34 @@ impl Places {
     }
 }
 
-/// One session.
+/// A session, prepared for mining.
 pub struct Episode {
-    /// Which session.
+    /// The session's key.
     pub key: SessionKey,
-    /// What happened.
+    /// The session's trace.
     pub trace: Trace,
-    /// Where each event, and the result of each call, is in the trace.
+    /// The position of each event and each call's result in the trace.
     places: Places,
-    /// What failed, and what became of it.
+    /// Failures and their repairs.
     pub repairs: Vec<Repair>,
-    /// What its events say.
+    /// The text of its events.
     pub quotes: Quotes,
-    /// Where the person corrected the agent.
+    /// Corrections by the user.
     pub corrections: Vec<Correction>,
-    /// How it ended.
+    /// The outcome of the session.
     pub outcome: Outcome,
     /// Whether it was real work.
     pub quality: Quality,
     /// Its working directory.
     pub cwd: Option<String>,
-    /// Its repository, as far as its log or git say.
+    /// Its repository, from its log or git.
     pub repository: Repository,
-    /// Names its captured bytes.
+    /// Identifies its captured bytes.
     pub source_hash: String,
 }
 
 impl Listener {
-    /// Before the first event.
+    /// A listener before the first event.
     pub fn new(key: SessionKey) -> Listener {
         Listener {
             trace: Trace::new(key),
@@ -124,7 +125,8 @@ impl Listener {
         }
     }
 
-    /// Takes the next settled event. Our own output in a transcript teaches nothing new.
+    /// Takes the next settled event. Ignores retro's own output in a transcript, which contains
+    /// nothing new.
     pub fn push(&mut self, event: &Event) {
         if self.is_our_own(event) {
             return;
@@ -152,7 +154,7 @@ impl Listener {
         event.origin != Origin::User && event.text.as_ref().is_some_and(|text| text.contains("<retro "))
     }
 
-    /// The whole session.
+    /// Completes the session.
     pub fn finish(
         self,
         settings: &Settings,
@@ -231,47 +233,47 @@ impl Quotes {
         self.texts.insert(event.id.to_string(), (voice, text));
     }
 
-    /// Events that say these words, for tests.
+    /// Quotes with these event texts, for tests.
     #[cfg(test)]
     pub(crate) fn of(texts: &[(&str, &str)]) -> Quotes {
         let texts = texts.iter().map(|(id, text)| ((*id).to_owned(), (Voice::Model, (*text).to_owned())));
         Quotes { texts: texts.collect(), ..Quotes::default() }
     }
 
-    /// Whether an event says these words, white space aside.
+    /// True if an event contains these words, ignoring white space.
     pub fn hold(&self, event_id: &str, words: &str) -> bool {
         let Some((_, text)) = self.texts.get(event_id) else { return false };
         text.contains(words) || squeezed(text).contains(&squeezed(words))
     }
 
-    /// What the call of an event changed, where a sentence can tell it.
+    /// The change made by the call of an event, if it is small enough to describe.
     pub fn change(&self, event_id: &str) -> Option<&Change> {
         self.changes.get(event_id)
     }
 
-    /// Whose words an event holds.
+    /// The author of an event's words.
     pub fn voice(&self, event_id: &str) -> Option<Voice> {
         self.texts.get(event_id).map(|(voice, _)| *voice)
     }
 
-    /// Whether a person typed these words into the event.
+    /// True if a person typed these words in the event.
     fn is_typed(&self, event_id: &str, words: &str) -> bool {
         let Some(typed) = self.typed.get(event_id) else { return false };
         typed.contains(words) || squeezed(typed).contains(&squeezed(words))
     }
 
-    /// What an event says.
+    /// The text of an event.
     pub fn text(&self, event_id: &str) -> Option<&str> {
         self.texts.get(event_id).map(|(_, text)| text.as_str())
     }
 }
 
-/// A text as a terminal shows it, line by line.
+/// A text as shown by a terminal, line by line.
 fn plain_lines(text: &str) -> String {
     text.lines().map(retro_text::plain::plain).collect::<Vec<_>>().join("\n")
 }
 
-/// The head and the tail of a text.
+/// Appends the head and the tail of a text.
 fn push_ends(to: &mut String, text: &str) {
     if text.len() <= QUOTE_BYTES {
         to.push_str(text);
@@ -287,13 +289,13 @@ fn squeezed(text: &str) -> String {
 }
 
 impl Episode {
-    /// What the session was about: its first prompt, shortened.
+    /// A summary of the session: its first prompt, shortened.
     pub fn task_summary(&self) -> String {
         let first = self.trace.requests().find(|(_, text)| !text.trim().is_empty());
         first.map_or(String::new(), |(_, text)| shortened(text, 220))
     }
 
-    /// The prompt that a beat follows on the main thread.
+    /// The preceding prompt of a beat on the main thread.
     pub fn prompt_before(&self, event_id: &str) -> Option<(&Beat, &str)> {
         let at = self.places.get(event_id)?;
         self.trace.beats.get(..at)?.iter().rev().find_map(|beat| match &beat.what {
@@ -302,7 +304,7 @@ impl Episode {
         })
     }
 
-    /// The call with this event, its own or its result's.
+    /// The call with this event, either its own or its result's.
     pub fn call(&self, event_id: &str) -> Option<(&Beat, &Call)> {
         let beat = self.trace.beats.get(self.places.get(event_id)?)?;
         match &beat.what {
@@ -311,11 +313,11 @@ impl Episode {
         }
     }
 
-    /// A quotation, if the event holds the words.
+    /// A quotation, if the event contains the words.
     pub fn span(&self, event_id: &str, text: &str) -> Option<Span> {
         let text = text.trim();
         let voice = match self.quotes.voice(event_id)? {
-            // Pasted into a person's message, or composed by a program.
+            // The user pasted it, or a program composed it.
             Voice::User if !self.quotes.is_typed(event_id, text) => Voice::External,
             voice => voice,
         };
@@ -326,7 +328,7 @@ impl Episode {
         })
     }
 
-    /// A candidate with everything that follows from the session alone.
+    /// A candidate with all fields that depend only on the session.
     pub fn candidate(&self, method: &str, kind: Sort, subject: String) -> Candidate {
         Candidate {
             id: String::new(),
@@ -359,13 +361,13 @@ impl Episode {
         }
     }
 
-    /// When a beat or a call's result was.
+    /// The time of a beat or a call's result.
     pub fn time_of(&self, event_id: &str) -> Option<Timestamp> {
         self.trace.beats.get(self.places.get(event_id)?)?.ts
     }
 }
 
-/// A text on one line, with at most so many characters.
+/// A text on one line, with at most `chars_max` characters.
 pub fn shortened(text: &str, chars_max: usize) -> String {
     let line = squeezed(text);
     match line.char_indices().nth(chars_max) {

@@ -1,6 +1,4 @@
-//! The filters: which candidates of a session are kept, one file each.
-//!
-//! To add a filter, write its file and add its line to [`FILTERS`].
+//! The filters, which select candidates of a session. One file each.
 
 mod grounded;
 mod no_secrets;
@@ -10,31 +8,32 @@ mod telling;
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 
-/// What is kept, and what there is to say about the rest.
+/// The remaining candidates, and a remark on the dropped ones.
 pub type Kept = (Vec<Candidate>, Option<String>);
 
-/// One filter.
+/// A filter of candidates.
 pub struct Filter {
-    /// Its name.
+    /// The filter's name.
     pub name: &'static str,
-    /// What it drops, for people.
+    /// Describes the dropped candidates, for people.
     pub title: &'static str,
-    /// When it is applied, and how.
+    /// When and how it is applied.
     pub rule: Rule,
 }
 
-/// How a filter keeps what passes, and says what it dropped.
+/// How a filter selects candidates and reports dropped ones.
 pub enum Rule {
-    /// Always, with the words of the session in hand.
+    /// Always applied, with access to the session's text.
     Check(fn(Vec<Candidate>, &Quotes) -> Kept),
-    /// Only when it is asked for.
+    /// Applied only on request.
     Choice(fn(Vec<Candidate>) -> Kept),
 }
 
 /// Every filter, sorted by name.
 pub static FILTERS: &[Filter] = &[grounded::FILTER, no_secrets::FILTER, risk_aware::FILTER, telling::FILTER];
 
-/// What nobody asked for by name is also asked to be of use: sync and `'*'` apply these.
+/// Filters that a sync and `'*'` apply: findings that were not requested by name must also be
+/// useful.
 pub fn for_all() -> Vec<&'static Filter> {
     by_name(telling::FILTER.name).into_iter().collect()
 }
@@ -49,7 +48,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::candidate::{Kind, Repository, Risk, Scope, Span, Voice};
 
-    /// A candidate that says this, with one span of the event `e1`.
+    /// A candidate with this text and one span of the event `e1`.
     pub(crate) fn candidate(id: &str, text: &str) -> Candidate {
         Candidate {
             id: id.to_owned(),

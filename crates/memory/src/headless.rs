@@ -1,8 +1,8 @@
-//! Mining with a model that runs elsewhere: what it is given, and what becomes of its answer.
+//! Mining with an external model: its input, and the checks on its answer.
 //!
-//! Pure: running a program is the engine's part. The input is compact and holds only text
-//! that was redacted. An answer is believed as far as it can be checked: each candidate
-//! names events and quotes them, and one whose quotation is not in its event is dropped.
+//! Pure: the engine runs the program. The input is compact and contains only redacted text. Each
+//! candidate in an answer names events and quotes them, and is dropped if its event does not
+//! contain the quotation.
 
 use retro_insight::{Speaker, What};
 use serde::Deserialize;
@@ -12,18 +12,18 @@ use crate::candidate::{Candidate, Kind, Mined, Risk, Scope, Voice};
 use crate::episode::{Episode, shortened};
 use crate::screen;
 
-/// Events at the start and at the end of a session that are sent.
+/// Events sent from the start and the end of a session.
 const FIRST_EVENTS: usize = 70;
 const LAST_EVENTS: usize = 20;
-/// Characters of one event.
+/// Maximum characters of one event.
 const TEXT_CHARS_MAX: usize = 900;
-/// Characters of the whole input.
+/// Maximum characters of the whole input.
 const INPUT_CHARS_MAX: usize = 55_000;
-/// Candidates of an answer that are looked at.
+/// Maximum candidates read from an answer.
 const CANDIDATES_MAX: usize = 8;
-/// Quotations of a candidate.
+/// Maximum quotations of a candidate.
 const QUOTES_MAX: usize = 12;
-/// Bytes of an answer that are read.
+/// Maximum bytes read of an answer.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
 const INSTRUCTION: &str = "\
@@ -41,7 +41,7 @@ away. `text` says what to do or to avoid in at most 600 characters. `when_to_use
 most 160 characters by what a later session recognizes the situation. Answer with JSON of \
 the given schema and nothing else.";
 
-/// What the model is given: the task, the schema of the answer, and the session.
+/// The model's input: the task, the schema of the answer, and the session.
 pub fn input(episode: &Episode) -> String {
     let mut events = events(episode);
     if events.len() > FIRST_EVENTS + LAST_EVENTS {
@@ -61,7 +61,7 @@ pub fn input(episode: &Episode) -> String {
         if over == 0 || events.is_empty() {
             return text;
         }
-        // The middle of a session says least: take out what is too much from there.
+        // The middle of a session matters least: remove the excess there.
         let size = |event: &Value| event.to_string().chars().count() + 1;
         let mut freed = 0;
         while freed < over && !events.is_empty() {
@@ -72,7 +72,7 @@ pub fn input(episode: &Episode) -> String {
     }
 }
 
-/// The events of a session that can be quoted, in order.
+/// The quotable events of a session, in order.
 fn events(episode: &Episode) -> Vec<Value> {
     let mut events = Vec::new();
     let mut add = |id: &str, kind: &str, about: Value| {
@@ -106,8 +106,8 @@ fn events(episode: &Episode) -> Vec<Value> {
     events
 }
 
-/// The JSON schema of an answer. Every field is required and nothing else is allowed, as
-/// strict decoding demands; limits are applied when the answer is read.
+/// The JSON schema of an answer. Every field is required and no others are allowed, because strict
+/// decoding demands it. Limits are enforced when the answer is parsed.
 pub fn schema() -> Value {
     let text = json!({ "type": "string" });
     let one_of = |names: Vec<&str>| json!({ "type": "string", "enum": names });
@@ -134,7 +134,7 @@ pub fn schema() -> Value {
     object(json!({ "task_summary": text, "candidates": { "type": "array", "items": candidate } }))
 }
 
-/// An answer as it comes: everything may be missing.
+/// A raw answer. Every field may be missing.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Answer {
@@ -166,14 +166,14 @@ struct Quote {
     quote: String,
 }
 
-/// An answer that is no JSON of ours.
+/// An answer that does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAnswer(
-    /// What is wrong with it.
+    /// A description of the mismatch.
     pub String,
 );
 
-/// What an answer holds, checked against the session.
+/// The candidates of an answer, checked against the session.
 pub fn parse(answer: &str, episode: &Episode, method: &str) -> Result<Mined, NoAnswer> {
     let answer = read(answer)?;
     let mut candidates: Vec<Candidate> = Vec::new();
@@ -210,7 +210,7 @@ pub fn parse(answer: &str, episode: &Episode, method: &str) -> Result<Mined, NoA
     })
 }
 
-/// The JSON of an answer, alone or inside other words.
+/// The JSON of an answer, which may be surrounded by other text.
 fn read(answer: &str) -> Result<Answer, NoAnswer> {
     if answer.len() > ANSWER_BYTES_MAX {
         return Err(NoAnswer(format!("it has {} bytes", answer.len())));
@@ -255,7 +255,7 @@ fn candidate(given: Given, episode: &Episode, method: &str) -> Result<Candidate,
     let sure = given.confidence.filter(|value| value.is_finite()).unwrap_or(0.5);
     candidate.confidence = sure.clamp(0.0, 1.0);
     let priority = given.priority.filter(|value| value.is_finite()).unwrap_or(3.0);
-    // Between 1 and 5 it fits.
+    // The value fits, since it is between 1 and 5.
     candidate.priority = priority.clamp(1.0, 5.0) as u8;
     candidate.scope = Scope::parse(&given.scope).unwrap_or(candidate.scope);
     candidate.scope_reason = shortened(&clean(&given.scope_reason), 159);
@@ -272,17 +272,17 @@ fn candidate(given: Given, episode: &Episode, method: &str) -> Result<Candidate,
             candidate.evidence_refs.push(span.event_id.clone());
         }
     }
-    // The words are the model's, or worse where it quotes what came from elsewhere.
+    // The words are the model's, or less trusted if it quotes another source.
     candidate.origin = spans.iter().map(|span| span.voice).max().unwrap_or(Voice::Model).max(Voice::Model);
     candidate.created_at =
         spans.last().and_then(|span| episode.time_of(&span.event_id)).or(candidate.created_at);
     candidate.spans = spans;
-    // The model may not call harmless what is not.
+    // The model cannot lower the risk.
     candidate.risk = candidate.risk.max(screen::risk::of(&candidate));
     Ok(candidate)
 }
 
-/// The text without secrets: a model may write what it was never given.
+/// The text without secrets: a model may write one that its input did not contain.
 fn clean(text: &str) -> String {
     retro_text::redact(text).into_inner()
 }

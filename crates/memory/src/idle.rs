@@ -1,12 +1,12 @@
-//! Words that say nothing about what a text is about, in the languages that requests are written in.
+//! Words that reveal nothing about the topic of a text, in the languages of requests.
 
 use std::sync::LazyLock;
 
 use hashbrown::HashSet;
 use retro_search::Words;
 
-/// Words that are in requests of every kind, and endings of files: that a prompt and a memory
-/// share them says nothing.
+/// Words in requests of every kind, and file extensions. A prompt and a memory that share them need
+/// not be related.
 const IDLE_WORDS: &str = "always never must should only instead dont don prefer avoid add make fix change remove create update show move run write check look implement give \
     rename delete explain tell build find set get use using used need needs want please can could help let put see \
     read start stop try new old now file files folder code line lines thing things way page work works working \

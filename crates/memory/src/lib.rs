@@ -1,10 +1,10 @@
-//! What the next session can reuse: candidates mined from sessions (`methods/`), screened
-//! (`screen.rs`), kept as memories (`shelf.rs`), ranked for a prompt (`rank.rs`) and handed
-//! over as a block that calls itself data (`weave.rs`).
+//! Lessons for later sessions: candidates mined from sessions (`methods/`), screened (`screen.rs`),
+//! stored as memories (`shelf.rs`), ranked for a prompt (`rank.rs`) and passed to an agent as a
+//! block that calls itself data (`weave.rs`).
 //!
-//! Pure: episodes, records and the clock are handed in; nothing is read or run. The same
-//! sessions, decisions and configuration give the same memories, whatever the order in which
-//! they arrive. Showing nothing is the right answer most of the time.
+//! Pure: the caller provides episodes, records and the clock, and this crate reads and runs
+//! nothing. The same sessions, decisions and configuration give the same memories, in whatever
+//! order they arrive. To show nothing is the right answer most of the time.
 
 mod again;
 pub mod authored;

@@ -1,4 +1,4 @@
-//! A memory: something reusable with a status and a record of how useful it was.
+//! A memory: a reusable finding with a status and a record of its usefulness.
 
 use retro_model::Timestamp;
 use retro_text::secrets;
@@ -8,27 +8,27 @@ use serde_json::Value;
 use crate::candidate::{Candidate, Kind, Repository, Risk, Scope, Span, Voice};
 use crate::place::Place;
 
-/// Where a memory stands.
+/// The status of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Mined, and nobody has looked at it.
+    /// Mined, and not yet reviewed.
     Candidate,
     /// A person wrote or accepted it.
     Accepted,
-    /// A person has to decide: see its review reasons.
+    /// A person must decide. See its review reasons.
     NeedsReview,
-    /// A person does not want it.
+    /// A person rejected it.
     Rejected,
-    /// It was of use once, or never.
+    /// It is no longer useful, or never was.
     #[serde(alias = "deprecated")]
     Retired,
-    /// Its session is not to be trusted.
+    /// Its session is not trusted.
     Quarantined,
 }
 
 impl Status {
-    /// Every status.
+    /// Every status, in order.
     pub const ALL: &'static [Status] = &[
         Status::Candidate,
         Status::Accepted,
@@ -50,7 +50,7 @@ impl Status {
         }
     }
 
-    /// The status with this name; `deprecated` is an old name of `retired`.
+    /// The status with this name. `deprecated` is an old name of `retired`.
     pub fn parse(text: &str) -> Option<Status> {
         if text == "deprecated" {
             return Some(Status::Retired);
@@ -59,20 +59,20 @@ impl Status {
     }
 }
 
-/// Who may see a memory that nobody decided about, and when.
+/// Where an undecided memory may appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// A person has to look at it first.
+    /// Not before a person reviews it.
     Review,
-    /// It answers a question.
+    /// In answers to a query.
     Asked,
-    /// It is shown unasked, where it fits.
+    /// Also unasked, if it fits.
     Unasked,
 }
 
 impl Level {
-    /// Its name.
+    /// The level's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::Review => "review",
@@ -82,13 +82,13 @@ impl Level {
     }
 }
 
-/// Methods whose candidates rest on what ran, so that they may be shown before anybody
-/// accepted them.
+/// Methods whose candidates are based on executed commands. They may be shown before anyone accepts
+/// them.
 const PROVEN: &[&str] = &["error_fix", "repo_commands"];
-/// From this often on, what was said is meant to hold.
+/// A rule that was said this often is taken to be permanent.
 const SAID_AGAIN: u32 = 2;
 
-/// Where a memory comes from.
+/// The origin of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -100,121 +100,121 @@ pub enum Source {
     Added,
 }
 
-/// One session that a memory was found in.
+/// A session in which a memory was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// The candidate.
+    /// The candidate's id.
     pub candidate: String,
-    /// Names the captured bytes it was made from.
+    /// Identifies the captured bytes it is based on.
     #[serde(default)]
     pub source_hash: String,
 }
 
-/// A memory.
+/// A memory and its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Its name.
+    /// The memory's id.
     pub id: String,
-    /// Where it comes from.
+    /// The origin of the memory.
     pub source: Source,
-    /// The method that found it; empty for one that a person wrote.
+    /// The method that found it. Empty if a person wrote it.
     #[serde(default)]
     pub method: String,
-    /// What it is.
+    /// The kind of memory.
     pub kind: Kind,
-    /// Where it holds.
+    /// Where it applies.
     pub scope: Scope,
-    /// Where it stands.
+    /// The current status.
     pub status: Status,
-    /// What it says.
+    /// The memory's text.
     pub text: String,
-    /// When it is of use.
+    /// The situation in which to use it.
     pub when_to_use: String,
-    /// When it is not.
+    /// The situations in which not to use it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub do_not_use_when: Option<String>,
     /// The folder it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub origin_repo: Option<String>,
-    /// Its repository.
+    /// The repository it belongs to.
     #[serde(default)]
     pub repository: Repository,
-    /// How sure it is.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// From 1 to 5; 5 first.
+    /// From 1 to 5. 5 comes first.
     pub priority: u8,
-    /// What it could do if it is wrong.
+    /// The harm it could do if wrong.
     pub risk: Risk,
-    /// Whose words it would hand on.
+    /// The author of the words it would pass on.
     pub origin: Voice,
-    /// What it is about.
+    /// The subject, for comparison with others.
     #[serde(default)]
     pub subject: String,
-    /// What is said about it.
+    /// The statement about the subject.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stance: String,
     /// Identifiers, tools, error codes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub keywords: Vec<String>,
-    /// Files it speaks of.
+    /// Files that it mentions.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub files: Vec<String>,
-    /// What it quotes.
+    /// Quotations from its events.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub spans: Vec<Span>,
-    /// The events it rests on: `agent/session#event`.
+    /// The events that support it: `agent/session#event`.
     #[serde(default)]
     pub evidence_refs: Vec<String>,
-    /// Every session that it was found in.
+    /// Every session in which it was found.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub origins: Vec<Origin>,
-    /// What the method knows besides.
+    /// Further data from the method.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub structured: Option<Value>,
-    /// Times it was seen, and times it worked, over all sessions.
+    /// How often it was seen, and how often it worked, over all sessions.
     #[serde(default)]
     pub seen: u32,
     /// See `seen`.
     #[serde(default)]
     pub worked: u32,
-    /// How useful it was.
+    /// Its record of usefulness.
     #[serde(default)]
     pub utility: Utility,
-    /// Names what it says and where it holds.
+    /// Identifies its text and scope.
     #[serde(default)]
     pub content_hash: String,
-    /// When what it rests on happened, or when it was written.
+    /// When the events behind it happened, or when it was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub created_at: Option<Timestamp>,
     /// When it last changed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub updated_at: Option<Timestamp>,
-    /// After this it is not shown.
+    /// It is not shown after this time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Timestamp>,
-    /// The memory that takes its place.
+    /// The memory that replaces it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub superseded_by: Option<String>,
-    /// Why a person has to look at it.
+    /// Why a person must review it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub review_reasons: Vec<String>,
 }
 
-/// How useful a memory was.
+/// How useful a memory has been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Utility {
-    /// The moving mean of rewards.
+    /// The moving average of rewards.
     pub q_value: f64,
-    /// Rewards in all.
+    /// Total number of rewards.
     pub hits: u32,
-    /// Rewards of a half and more.
+    /// Rewards of 0.5 or more.
     pub successes: u32,
-    /// Smaller rewards.
+    /// Rewards below 0.5.
     pub failures: u32,
     /// Times it was shown.
     pub shown: u32,
@@ -230,7 +230,7 @@ impl Default for Utility {
 }
 
 impl Utility {
-    /// Takes in a reward from 0 to 1.
+    /// Records a reward from 0 to 1.
     pub fn reward(&mut self, reward: f64, at: Option<Timestamp>) {
         let reward = reward.clamp(0.0, 1.0);
         self.q_value += 0.2 * (reward - self.q_value);
@@ -243,13 +243,13 @@ impl Utility {
         self.last_used_at = self.last_used_at.max(at);
     }
 
-    /// The share of rewards that were good, counted as if there had been one more of each.
+    /// The share of good rewards, with one more of each kind added (Laplace smoothing).
     pub fn share(&self) -> f64 {
         f64::from(self.successes + 1) / f64::from(self.successes + self.failures + 2)
     }
 
-    /// The lower bound of that share that holds in nineteen of twenty cases (Wilson), mixed
-    /// with a half where nothing is known.
+    /// The one-sided 95 % lower bound of that share (Wilson). The added rewards pull it towards one
+    /// half.
     pub fn lower_bound(&self) -> f64 {
         let count = f64::from(self.successes + self.failures) + 2.0;
         let share = self.share();
@@ -259,14 +259,14 @@ impl Utility {
         ((middle - spread) / (1.0 + z2 / count)).clamp(0.0, 1.0)
     }
 
-    /// Whether it should be retired: shown often, and of no use.
+    /// True if it should be retired: shown often, never useful.
     pub fn is_useless(&self) -> bool {
         (self.shown >= 5 && self.share() < 0.35) || (self.shown >= 10 && self.successes == 0)
     }
 }
 
 impl Memory {
-    /// A memory made from a candidate of a session.
+    /// A memory made from a session's candidate.
     pub fn mined(candidate: &Candidate, agent: &str, session_id: &str) -> Memory {
         let global = |id: &String| {
             if id.contains('#') { id.clone() } else { format!("{agent}/{session_id}#{id}") }
@@ -318,8 +318,8 @@ impl Memory {
         memory
     }
 
-    /// Who may see it: what a person accepted, what ran, and what a person said twice or
-    /// said to hold for good may be shown unasked.
+    /// Where it may appear. Unasked: accepted memories, commands that ran, and rules of a person,
+    /// except those recognized by their form alone and stated only once.
     pub fn level(&self) -> Level {
         let says = |name: &str| {
             self.structured.as_ref().is_some_and(|value| value.get(name) == Some(&Value::Bool(true)))
@@ -334,8 +334,8 @@ impl Memory {
             Status::Candidate if PROVEN.contains(&self.method.as_str()) && self.risk == Risk::Low => {
                 Level::Unasked
             }
-            // The same command for the same request in two sessions, or in one where another way
-            // could not run.
+            // The same command for the same request in two sessions, or in one session where
+            // another way failed.
             Status::Candidate if self.method == "asked_commands" && self.risk == Risk::Low => {
                 let names_other = self
                     .structured
@@ -349,18 +349,18 @@ impl Memory {
         }
     }
 
-    /// Whether it is a command that answered a request once: it is shown unasked only where
-    /// nearly the same is asked.
+    /// True for a command that answered a request once. It is shown unasked only for nearly the
+    /// same request.
     pub(crate) fn is_once(&self) -> bool {
         self.method == "asked_commands" && self.risk == Risk::Low && self.level() == Level::Asked
     }
 
-    /// Whether a person may still decide about it.
+    /// True if a person may still decide about it.
     pub fn is_waiting(&self) -> bool {
         matches!(self.status, Status::Candidate | Status::NeedsReview) && self.superseded_by.is_none()
     }
 
-    /// Names what it says and where it holds: scope, kind, repository, words.
+    /// Identifies its text and scope: scope, kind, repository, words.
     pub fn hash(&self) -> String {
         let repo = match self.scope {
             Scope::Repo => self.repository_name(),
@@ -371,8 +371,7 @@ impl Memory {
         blake3::hash(all.as_bytes()).to_hex().to_string()
     }
 
-    /// Takes the secrets out of everything that somebody wrote in it. Gives back the rules that
-    /// knew them, each once.
+    /// Removes secrets from every text in it. Returns the matching rules, each once.
     pub fn redact(&mut self) -> Vec<&'static str> {
         let mut rules = Vec::new();
         let texts = [&mut self.text, &mut self.when_to_use, &mut self.subject, &mut self.stance];
@@ -397,13 +396,13 @@ impl Memory {
         rules
     }
 
-    /// What its repository is known by: remote, else root, else the folder.
+    /// The name of its repository: the remote, else the root, else the folder.
     pub fn repository_name(&self) -> String {
         let known = [&self.repository.remote, &self.repository.root, &self.origin_repo];
         known.into_iter().flatten().next().cloned().unwrap_or_default()
     }
 
-    /// Where it was learned. Who wrote a memory for a folder meant the repository there.
+    /// Where it was learned. A memory written for a folder applies to the repository there.
     pub fn place(&self) -> Place<'_> {
         let folder = self.origin_repo.as_deref();
         let meant = folder.filter(|_| self.source != Source::Mined);
@@ -415,9 +414,9 @@ impl Memory {
         }
     }
 
-    /// What it is found by: when it is of use, what it quotes, its keywords. Of a sentence that
-    /// a method put around a quotation only the quotation counts: "failed" and "said after" are
-    /// in every such sentence.
+    /// The text that searches match: when to use it, its quotations, its keywords. From a sentence
+    /// that a method wrote around a quotation, only the quotation counts: "failed" and "said after"
+    /// occur in every such sentence.
     pub(crate) fn key_text(&self) -> String {
         let is_quoting = self.source == Source::Mined && self.when_to_use.contains('"');
         let mut text = match is_quoting {
@@ -435,7 +434,7 @@ impl Memory {
         text
     }
 
-    /// Every text of it that somebody reads.
+    /// Every text of it that a person or agent may read.
     pub fn texts(&self) -> Vec<String> {
         let mut texts = vec![self.text.clone(), self.when_to_use.clone()];
         texts.extend(self.do_not_use_when.clone());
@@ -448,7 +447,8 @@ impl Memory {
 }
 
 impl Kind {
-    /// How much of such a thing is left after so long. What a person wants does not fade.
+    /// The remaining relevance of such a memory after this time. A person's preferences do not
+    /// fade.
     pub(crate) fn left(self, created: Option<Timestamp>, now: Timestamp, half_life_days: f64) -> f64 {
         if matches!(self, Kind::UserPreference | Kind::RepoConvention) {
             return 1.0;
@@ -459,7 +459,7 @@ impl Kind {
     }
 }
 
-/// Takes the secrets out of a text, and names the rules that knew them.
+/// Removes secrets from a text, and adds the matching rules.
 fn take_out(text: &mut String, rules: &mut Vec<&'static str>) {
     let found = secrets::find(text);
     if !found.is_empty() {
@@ -468,7 +468,7 @@ fn take_out(text: &mut String, rules: &mut Vec<&'static str>) {
     }
 }
 
-/// Every string of a JSON value, keys left out.
+/// Every string in a JSON value, except keys.
 pub(crate) fn strings(value: &Value, to: &mut Vec<String>) {
     match value {
         Value::String(text) => to.push(text.clone()),

@@ -1,4 +1,4 @@
-//! The methods: what can be mined of a session, one file each.
+//! The mining methods, one file each.
 //!
 //! To add a method, write its file and add its line to [`METHODS`].
 
@@ -18,17 +18,17 @@ mod user_rules;
 use crate::candidate::Candidate;
 use crate::episode::Episode;
 
-/// One method that runs here and always gives the same.
+/// A local, deterministic method.
 pub struct Method {
-    /// Its name.
+    /// The method's name.
     pub name: &'static str,
-    /// What it finds, for people.
+    /// Describes its findings, for people.
     pub title: &'static str,
-    /// The candidates of a session; ids are given later.
+    /// The candidates of a session. The caller assigns ids.
     pub mine: fn(&Episode) -> Vec<Candidate>,
 }
 
-/// The method that `mine` uses when none is named.
+/// The default method of `mine`.
 pub const DEFAULT: &str = "reme_refine_poc";
 
 /// Every local method, sorted by name.

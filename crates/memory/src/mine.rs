@@ -1,4 +1,4 @@
-//! Running methods over one session: candidates with ids, checked, filtered and few.
+//! Runs methods over one session: assigns ids to candidates, then checks, filters and limits them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,30 +9,30 @@ use crate::filters::{FILTERS, Filter, Kept, Rule};
 use crate::methods::Method;
 use crate::screen;
 
-/// New items of one session, over all methods together. What a person said counts apart.
+/// Maximum new items of one session, over all methods. The user's rules count separately.
 pub const ITEMS_MAX: usize = 3;
-/// What a person said in one session that is kept.
+/// Maximum rules of the user kept from one session.
 const RULES_MAX: usize = 8;
 
-/// Everything that methods found in a session, checked, before anything is chosen from it.
-/// It is kept, so that choosing again needs no second reading.
+/// All checked findings of methods in a session, before any selection. They are stored, so that a
+/// new selection does not read the session again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Whether the session was real work.
+    /// True if the session was real work.
     pub real: bool,
-    /// What each method found.
+    /// The findings of each method.
     pub mined: Vec<Mined>,
 }
 
 impl Findings {
-    /// What these methods find in a session.
+    /// Runs these methods on a session.
     pub fn of(episode: &Episode, methods: &[&Method]) -> Findings {
         let found = methods.iter().map(|method| checked(episode, method.name, (method.mine)(episode)));
         Findings { real: episode.quality.real, mined: found.collect() }
     }
 
-    /// The best [`ITEMS_MAX`] of these methods together, after the filters that are wanted:
-    /// one result each. Nothing if one of the methods was not run.
+    /// The best [`ITEMS_MAX`] findings of these methods together, after the requested filters, as
+    /// one result per method. `None` if one of the methods was not run.
     pub fn choose(&self, methods: &[&Method], wanted: &[&'static Filter]) -> Option<Vec<Mined>> {
         let of = |method: &&Method| self.mined.iter().find(|mined| mined.method == method.name);
         let found: Option<Vec<&Mined>> = methods.iter().map(of).collect();
@@ -43,17 +43,17 @@ impl Findings {
     }
 }
 
-/// What the methods make of a session, one result each.
+/// Runs methods and selects, with one result per method.
 pub fn mine(episode: &Episode, methods: &[&Method], wanted: &[&'static Filter]) -> Vec<Mined> {
     Findings::of(episode, methods).choose(methods, wanted).unwrap_or_default()
 }
 
-/// The result of one method, from its candidates.
+/// Builds the result of one method from its candidates.
 pub fn one(episode: &Episode, method: &str, candidates: Vec<Candidate>, wanted: &[&'static Filter]) -> Mined {
     filtered(checked(episode, method, candidates), wanted)
 }
 
-/// Gives candidates their ids and drops what does not hold.
+/// Assigns ids to candidates, and drops invalid ones.
 fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> Mined {
     for (at, candidate) in candidates.iter_mut().enumerate() {
         candidate.number = at + 1;
@@ -80,14 +80,14 @@ fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> M
     mined
 }
 
-/// The id of a candidate: its session, its method, and what it says, so that it keeps its id
-/// when the session goes on and more is found.
+/// The id of a candidate: its session, its method, and its text. It therefore stays the same when
+/// the session continues and has more findings.
 fn id(episode: &Episode, method: &str, text: &str) -> String {
     let words = words_hash(text);
     format!("{}:{method}:{}", episode.key.id, words.get(..10).unwrap_or_default())
 }
 
-/// Applies the filters that somebody wants.
+/// Applies the requested filters.
 fn filtered(mut mined: Mined, wanted: &[&'static Filter]) -> Mined {
     for filter in wanted {
         if let Rule::Choice(keep) = filter.rule {
@@ -107,15 +107,15 @@ fn apply(mined: &mut Mined, filter: &Filter, keep: impl FnOnce(Vec<Candidate>) -
     mined.filters_applied.push(filter.name.to_owned());
 }
 
-/// What may be shown unasked comes first: it is of use to the next session by itself.
+/// Candidates that may be shown unasked come first, because they help without any action.
 fn rank(candidate: &Candidate) -> usize {
     let first =
         ["user_rules", "error_fix", "repo_commands", "asked_commands", "reme_refine_poc", "skill_pro"];
     first.iter().position(|method| *method == candidate.method).unwrap_or(first.len())
 }
 
-/// Keeps the best of all methods together. Of candidates that rest on the same event only
-/// the best stays: two methods often tell the same thing.
+/// Keeps the best of all methods. Of candidates based on the same event only the best stays,
+/// because two methods often report the same fact.
 fn cap(results: &mut [Mined]) {
     let mut all: Vec<&Candidate> = results.iter().flat_map(|mined| &mined.candidates).collect();
     all.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| by_worth(a, b)));

@@ -1,6 +1,6 @@
-//! What memory might have been asked for: what a person said again, what failed again, what
-//! was asked again and answered by the same command. None of it comes from the recogniser that
-//! finds rules, so that what it misses counts as missed.
+//! Occasions on which memory was needed: words said again, commands that failed again, requests
+//! asked again with the same command as the answer. None of these come from the rule recognizer, so
+//! its misses count as misses.
 
 use hashbrown::HashMap;
 use retro_model::SessionKey;
@@ -11,59 +11,59 @@ use crate::memory::Memory;
 use crate::past::{Past, Prompt};
 use crate::place::Place;
 
-/// Terms of a prompt that are compared; a longer one is a document.
+/// Maximum terms compared per prompt. A longer one is a document.
 const TERMS_MAX: usize = 60;
-/// Terms of the shortest prompt that is one to say again.
+/// Minimum terms of a prompt that counts as said again.
 const TERMS_MIN: usize = 3;
 
-/// How often something was needed, known before, and shown.
+/// How often something was needed, was already known, and was shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Needed {
-    /// Times that it was needed.
+    /// Number of times it was needed.
     pub count: usize,
-    /// Of these, times that a memory knew it before.
+    /// How often a memory already knew it.
     pub known: usize,
-    /// Of these, times that it was shown.
+    /// How often that memory was shown.
     pub shown: usize,
 }
 
-/// What was needed, by kind.
+/// The needs, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Needs {
-    /// Words that a person had said in an earlier session.
+    /// Messages that repeat an earlier session.
     pub said_again: Needed,
-    /// Requests that an earlier session had answered, with the same command.
+    /// Requests that an earlier session answered with the same command.
     pub asked_again: Needed,
-    /// Errors that an earlier session had met.
+    /// Errors that an earlier session met.
     pub failed_again: Needed,
 }
 
-/// A prompt with its terms.
+/// A prompt and its terms.
 struct Said<'a> {
     past: &'a Past,
     prompt: &'a Prompt,
     terms: Vec<String>,
 }
 
-/// One prompt.
+/// The judgement of one prompt.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// The prompt.
+    /// The prompt's event.
     pub event_id: String,
-    /// What was shown, best first.
+    /// The memories shown, best first.
     pub memory_ids: Vec<String>,
     /// `right`, `wrong`, `applies`, `idle` or `missed`.
     pub verdict: &'static str,
-    /// Why.
+    /// The reason for the verdict.
     pub why: String,
 }
 
-/// Counts needs over sessions; `shown` has what each was shown. Gives a row for what was known and
-/// not shown.
+/// Counts needs over sessions. `shown` has the memories shown to each. Returns a row for each need
+/// that was known and not shown.
 pub(crate) fn needs(
     pasts: &[Past],
     memories: &[Memory],

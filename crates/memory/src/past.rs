@@ -1,5 +1,5 @@
-//! What happened in a session after something was shown to it: enough to say whether a
-//! memory was right, wrong, or of no concern, without the words of the session.
+//! The events of a session after a memory was shown: enough to judge whether it was right, wrong or
+//! irrelevant, without the text of the session.
 
 use retro_insight::What;
 use retro_model::{SessionKey, Timestamp, ToolClass};
@@ -10,20 +10,20 @@ use crate::episode::{Episode, shortened};
 use crate::memory::Memory;
 use crate::rules::rules;
 
-/// A prompt of a person.
+/// A prompt by a person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Its event.
+    /// The prompt's event.
     pub event_id: String,
-    /// When.
+    /// When it was sent.
     pub at: Option<Timestamp>,
-    /// Its words.
+    /// The prompt's text.
     pub text: String,
-    /// Where in the session.
+    /// Its position in the session.
     pub place: usize,
 }
 
-/// One thing that was done or happened.
+/// An action or event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Deed {
     place: usize,
@@ -41,7 +41,7 @@ enum Did {
     },
     Edited(String),
     Failed(String),
-    /// An error that went away, with what was done meanwhile.
+    /// An error that was fixed, and the steps in between.
     Mended {
         error: String,
         steps: Vec<String>,
@@ -52,33 +52,33 @@ enum Did {
     },
 }
 
-/// A session as it is judged.
+/// A session prepared for judging.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Past {
-    /// Which session.
+    /// The session's key.
     pub key: SessionKey,
-    /// Its folder.
+    /// The working directory.
     pub cwd: Option<String>,
     /// The top folder of its repository.
     #[serde(default)]
     pub root: Option<String>,
-    /// Its remote.
+    /// The repository's remote.
     pub remote: Option<String>,
-    /// Its prompts.
+    /// The user's prompts, in order.
     pub prompts: Vec<Prompt>,
     deeds: Vec<Deed>,
 }
 
-/// What a memory was worth after it was shown.
+/// The worth of a memory after it was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
-    /// It was needed, and it was so.
+    /// It was needed, and was correct.
     Right,
     /// It was contradicted, or it failed.
     Wrong,
-    /// The session dealt with what it speaks of, and nothing shows more.
+    /// The session touched its subject, without further evidence.
     Applies,
-    /// The session had nothing to do with it.
+    /// The session did not touch its subject.
     Idle,
 }
 
@@ -141,13 +141,14 @@ impl Past {
         }
     }
 
-    /// The place of the last prompt up to a time: what is shown at a prompt counts from there.
+    /// The position of the last prompt up to a time. A memory shown at a prompt is judged from
+    /// there.
     pub fn place_at(&self, at: Option<Timestamp>) -> usize {
         let before = |prompt: &&Prompt| prompt.at <= at;
         self.prompts.iter().rev().find(before).map_or(0, |prompt| prompt.place)
     }
 
-    /// What a memory was worth from a place on, with the event that shows it.
+    /// The worth of a memory from a position on, with the event that shows it.
     pub fn judge(&self, memory: &Memory, from: usize) -> (Worth, Option<&str>, &'static str) {
         let mut applies = None;
         for deed in self.deeds.iter().filter(|deed| deed.place > from) {
@@ -168,14 +169,14 @@ impl Past {
         }
     }
 
-    /// What was done from a prompt up to the next.
+    /// The actions between a prompt and the next.
     fn after(&self, prompt: &Prompt) -> impl Iterator<Item = &Did> {
         let end = self.prompts.iter().map(|other| other.place).find(|place| *place > prompt.place);
         let is_of = move |deed: &&Deed| deed.place > prompt.place && end.is_none_or(|end| deed.place < end);
         self.deeds.iter().filter(is_of).map(|deed| &deed.what)
     }
 
-    /// A command that passed after a prompt here and after one of another session.
+    /// A command that passed after this prompt and after a prompt of another session.
     pub(crate) fn same_command<'a>(&'a self, prompt: &Prompt, other: &Past, its: &Prompt) -> Option<&'a str> {
         fn passed(did: &Did) -> Option<&str> {
             match did {
@@ -192,7 +193,7 @@ impl Past {
             .find(|command| before.iter().any(|one| same_command(&understand(one), &understand(command))))
     }
 
-    /// The errors that came up after a prompt.
+    /// The errors after a prompt.
     pub(crate) fn failures_after(&self, prompt: &Prompt) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for did in self.after(prompt) {

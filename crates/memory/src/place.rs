@@ -1,15 +1,15 @@
-//! Repositories: whether something learned in one folder holds in another.
+//! Decides whether a lesson from one folder applies in another.
 //!
-//! Two folders are in the same repository if their remotes are the same, or if the top folder
-//! of the repository around each is the same. A folder around which no repository is known is
-//! a place of its own: neither what is below it nor what is above it belongs to it.
+//! Two folders are in the same repository if their remotes are the same, or if the top folder of
+//! the repository around each is the same. A folder without a known repository is a separate place:
+//! folders below or above it do not belong to it.
 
-/// A folder, and what is known of the repository around it.
+/// A folder, and its repository as far as known.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
     /// The folder, as it was named.
     pub folder: Option<&'a str>,
-    /// The same folder without links, `.` and `..`, where that is known.
+    /// The same folder without links, `.` and `..`, if known.
     pub resolved: Option<&'a str>,
     /// The top folder of the repository.
     pub root: Option<&'a str>,
@@ -18,7 +18,7 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Whether both are in the same repository or, where one of them knows of no repository,
+    /// True if both are in the same repository. If one has no known repository, true if both are
     /// the same folder.
     pub fn is_same(&self, other: &Place<'_>) -> bool {
         if let (Some(one), Some(two)) = (self.remote, other.remote)
@@ -43,15 +43,15 @@ fn is_same_path(one: &str, two: &str) -> bool {
     trimmed(one) == trimmed(two)
 }
 
-/// A path without separators at its end; the top of a disk stays what it is.
+/// A path without trailing separators. The root of a disk stays unchanged.
 fn trimmed(path: &str) -> &str {
     let bare = path.trim_end_matches(['/', '\\']);
     if bare.is_empty() { path.get(..1).unwrap_or_default() } else { bare }
 }
 
-/// What a remote is called, however it is reached: host and path, so that
-/// `git@host:team/shop.git` is `https://host/team/shop`. A path of this machine is its own
-/// name; a relative one names nothing, since it means something else in each repository.
+/// The name of a remote, independent of the protocol: host and path, so that
+/// `git@host:team/shop.git` equals `https://host/team/shop`. A local path is its own name. A
+/// relative path has none, since it differs for each repository.
 pub(crate) fn remote_name(address: &str) -> Option<String> {
     let bare = address.trim().trim_end_matches('/');
     let bare = bare.strip_suffix(".git").unwrap_or(bare).trim_end_matches('/');
@@ -71,14 +71,14 @@ pub(crate) fn remote_name(address: &str) -> Option<String> {
     }
     let (host, path) = bare.split_once(':')?;
     if host.len() == 1 {
-        // A disk of Windows.
+        // A Windows path with a drive.
         return Some(bare.replace('\\', "/"));
     }
     if host.is_empty() || host.contains(['/', '\\']) {
         return None;
     }
     let (user, host) = host.rsplit_once('@').unwrap_or(("git", host));
-    // Below the home of whom the address names.
+    // Relative to the home of the user in the address.
     let home = if user == "git" || path.starts_with('/') { String::new() } else { format!("~{user}/") };
     let path = path.trim_start_matches('/');
     (!path.is_empty()).then(|| format!("{}/{home}{path}", host.to_lowercase()))

@@ -1,7 +1,7 @@
 //! The candidates of one session as text for a prompt: the content of `.prompt.md` files.
 //!
-//! The same care is taken as with a woven block: the text calls itself data, what it quotes
-//! cannot end it, and candidates that the screen finds something in are counted and left out.
+//! The text is as safe as a woven block: it calls itself data, a quotation cannot end it, and
+//! candidates rejected by the screen are counted and left out.
 
 use std::fmt::Write;
 
@@ -12,14 +12,14 @@ use crate::memory::Memory;
 use crate::screen;
 use crate::weave::{line, own_words, paragraph};
 
-/// Candidates that are shown at most.
+/// Maximum candidates shown.
 const SHOWN_MAX: usize = 8;
-/// What a skill knows besides its text, in order; steps are numbered.
+/// Further fields of a skill, in order. Steps are numbered.
 const SKILL: &[&str] = &["activation", "steps", "termination", "verification"];
-/// The same of a procedure.
+/// Further fields of a procedure.
 const PROCEDURE: &[&str] = &["goal", "preconditions", "steps", "warnings", "outcome"];
 
-/// The block for what one method found in one session. Candidates of high risk are not in it.
+/// The block for the findings of one method in one session. Leaves out candidates of high risk.
 pub fn prompt_block(mined: &Mined) -> String {
     let mut candidates: Vec<&Candidate> =
         mined.candidates.iter().filter(|candidate| candidate.risk != Risk::High).collect();
@@ -46,7 +46,7 @@ fn is_clean(candidate: &Candidate, memory: &Memory) -> bool {
         && others.into_iter().flatten().all(|text| screen::screen(text).is_empty())
 }
 
-/// Everything before the first candidate.
+/// The text before the first candidate.
 fn head(mined: &Mined) -> String {
     let attribute = |text: &str| line(text).replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
     let task = match screen::screen(&mined.task_summary).is_empty() {
@@ -98,7 +98,7 @@ fn push_item(text: &mut String, number: usize, candidate: &Candidate, memory: &M
     let _ = writeln!(text, "   Evidence: {}", line(&candidate.evidence_refs.join(", ")));
 }
 
-/// One field of a skill or a procedure: a text on the line of its name, a list below it.
+/// One field of a skill or procedure: a text on the line of its name, or a list below it.
 fn push_field(text: &mut String, field: &str, value: &Value, memory: &Memory) {
     let mut name = field.to_owned();
     name.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);

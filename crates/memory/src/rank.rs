@@ -1,8 +1,8 @@
-//! Which memories fit a prompt, and whether any fits well enough to be shown unasked.
+//! Ranks memories for a prompt, and decides whether any fits well enough to be shown unasked.
 //!
-//! Relevance comes from words (BM25 over what memories are found by) and meaning (cosine).
-//! What was useful before comes first among equals; old facts fade; what a person wants does
-//! not. Below the floor nothing is shown.
+//! Relevance comes from words (BM25 over each memory's search text) and meaning (cosine). Useful
+//! memories come first among equals. Old facts fade, but a person's preferences do not. Nothing
+//! below the threshold is shown.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::Timestamp;
@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::shelf::Shelf;
 use crate::weights::Weights;
 
-/// What ranking needs to know of every memory, without its words.
+/// The ranking data of a memory, without its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Head {
@@ -29,51 +29,51 @@ pub struct Head {
     pub origin_repo: Option<String>,
     pub root: Option<String>,
     pub remote: Option<String>,
-    /// Nothing newer takes its place.
+    /// True if no newer memory replaces it.
     pub current: bool,
-    /// May be shown unasked.
+    /// True if it may be shown unasked.
     pub unasked: bool,
     pub expires_ms: Option<i64>,
     pub created_ms: Option<i64>,
     pub confidence: f32,
     pub utility: f32,
-    /// What it is about, where a query can name it: an error's fingerprint, a purpose.
+    /// The subject, if a query can name it: an error's fingerprint, a purpose.
     pub subject: String,
-    /// It passed once: only what asks for nearly the same brings it up unasked.
+    /// True for a command that passed once: it is shown unasked only for nearly the same request.
     #[serde(default)]
     pub once: bool,
-    /// What a rule speaks of, as terms: the first words that it says something with.
+    /// The subject of a rule, as terms: its first meaningful words.
     #[serde(default)]
     pub speaks_of: Vec<String>,
-    /// Words that are enough by themselves, as terms.
+    /// Words that suffice for a match, as terms.
     pub keywords: Vec<Vec<String>>,
     /// Memories it links to.
     pub links: Vec<String>,
 }
 
 impl Head {
-    /// Whether a person may still decide about it.
+    /// True if a person may still decide about it.
     pub fn is_waiting(&self) -> bool {
         matches!(self.status, Status::Candidate | Status::NeedsReview) && self.current
     }
 }
 
-/// Where all memories are: in memory, or in the index.
+/// Access to all memories, in RAM or in the index.
 pub trait Library {
-    /// What goes wrong when it is read.
+    /// The error of a read.
     type Error;
     /// Every memory, by its number.
     fn heads(&self) -> &[Head];
     /// The numbers of the memories with a term.
     fn postings(&self, term: &str) -> Result<Vec<u32>, Self::Error>;
-    /// How alike a memory is in meaning. The query has length one.
+    /// The similarity in meaning to a memory. The query has length one.
     fn cosine(&self, number: usize, query: &Embedding) -> f32;
 }
 
-/// Where the question is asked from.
+/// The place that the query is asked from.
 #[derive(Debug, Clone, Default)]
 pub struct Here {
-    /// The folder, as it was named.
+    /// The folder, as named by the caller.
     pub cwd: Option<String>,
     /// The same folder without links, `.` and `..`.
     pub resolved: Option<String>,
@@ -84,7 +84,7 @@ pub struct Here {
 }
 
 impl Here {
-    /// The same, to be compared.
+    /// The place, for comparison.
     pub fn place(&self) -> Place<'_> {
         Place {
             folder: self.cwd.as_deref(),
@@ -95,64 +95,64 @@ impl Here {
     }
 }
 
-/// A question.
+/// A query for memories.
 #[derive(Debug, Clone)]
 pub struct Ask<'a> {
-    /// The words; empty: what is most useful here.
+    /// The words. If empty, selects the most useful memories of the folder.
     pub query: &'a str,
-    /// Where.
+    /// The place it is asked from.
     pub here: Here,
-    /// When.
+    /// The time of the query.
     pub now: Timestamp,
-    /// It is asked as it would have been then: what was not known yet does not count. A
-    /// question of today sees all there is, also what a clock that was ahead has dated.
+    /// Answer as of `now`: ignore everything learned later. Otherwise use all memories, even those
+    /// dated in the future by a wrong clock.
     pub of_the_past: bool,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
-    /// Which statuses are wanted; nothing: accepted ones and candidates.
+    /// Only this status. `None`: accepted memories and candidates.
     pub status: Option<Status>,
-    /// Only what a person accepted.
+    /// Only memories that a person accepted.
     pub accepted_only: bool,
-    /// Nobody asked: only what may be shown, and only if it fits well.
+    /// Set if no person asked: only permitted memories that fit well.
     pub unasked: bool,
-    /// What each part of the ranking weighs.
+    /// The weight of each part of the ranking.
     pub weights: &'a Weights,
 }
 
-/// A memory that fits.
+/// A memory that matches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// Its number.
+    /// The memory's number.
     pub number: usize,
-    /// How well it fits.
+    /// The score; higher fits better.
     pub score: f64,
-    /// Why.
+    /// The reason for the match.
     pub why: String,
-    /// It is only the nearest there is: unasked, this question would not have brought it up.
+    /// True for the nearest memory that would not be shown unasked.
     pub weak: bool,
 }
 
-/// The answer: what fits, or why nothing is shown.
+/// The answer: matching memories, or the reason for showing none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranked {
-    /// Best first.
+    /// The matches, best first.
     pub fits: Vec<Fit>,
-    /// Why nothing is shown.
+    /// Why no memory is shown.
     pub abstained: Option<&'static str>,
 }
 
-/// How a memory fits a query.
+/// The match between a memory and a query.
 #[derive(Debug, Clone, Copy, Default)]
 struct Match {
     covered: f64,
     stems: usize,
     cosine: f64,
     named: bool,
-    /// The prompt has what a rule speaks of.
+    /// True if the prompt mentions a rule's subject.
     spoken_of: bool,
 }
 
-/// What fits best.
+/// Ranks the memories for a query.
 pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> {
     let heads = library.heads();
     let eligible: Vec<usize> =
@@ -201,24 +201,24 @@ fn is_eligible(head: &Head, ask: &Ask<'_>) -> bool {
         None => matches!(head.status, Status::Accepted | Status::Candidate),
     };
     let fresh = head.expires_ms.is_none_or(|expires| expires > ask.now.as_millis())
-        // A session of the past sees only what was known then.
+        // A replayed session only sees facts known at the time.
         && (!ask.of_the_past || head.created_ms.is_none_or(|created| created <= ask.now.as_millis()));
     let wanted = ask.status.is_some() || head.current;
     let allowed = !ask.unasked || ((head.unasked || head.once) && head.risk != Risk::High);
     status && fresh && wanted && allowed && holds_here(head, ask)
 }
 
-/// Whether a memory holds where the question is asked.
+/// True if a memory applies at the place of the query.
 fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
     if head.scope != Scope::Repo || !ask.weights.scope_holds {
         return true;
     }
-    // Who asks outside any repository asks about all of them.
+    // A query from outside any repository concerns all of them.
     let is_outside = ask.here.root.is_none() && ask.here.remote.is_none();
     is_at_home(head, ask) || (is_outside && !ask.unasked)
 }
 
-/// Whether the question is asked in the repository of a memory.
+/// True if the query comes from a memory's repository.
 fn is_at_home(head: &Head, ask: &Ask<'_>) -> bool {
     let home = Place {
         folder: head.origin_repo.as_deref(),
@@ -229,12 +229,12 @@ fn is_at_home(head: &Head, ask: &Ask<'_>) -> bool {
     ask.here.cwd.is_some() && home.is_same(&ask.here.place())
 }
 
-/// Words and meaning of the query beside every memory that may be shown, by its number.
+/// Matches the query with every eligible memory, by words and by meaning.
 fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<Vec<Match>, L::Error> {
     let heads = library.heads();
     let mut words = Words::default();
     let all = words.distinct(query);
-    // Of a prompt of idle words alone, these are what there is.
+    // For a prompt of only idle words, these must do.
     let telling: Vec<String> = all.iter().filter(|term| !IDLE.contains(*term)).cloned().collect();
     let terms = if telling.is_empty() { all } else { telling };
     let count = heads.len() as f64;
@@ -251,7 +251,7 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
             found.stems += 1;
         }
     }
-    // Lines of errors have signs that plain requests have not, and looking costs milliseconds.
+    // Error lines contain punctuation that plain requests lack. The search takes milliseconds.
     let has_error = query.contains([':', '[', '\n']);
     let print = has_error.then(|| retro_text::fingerprint(query)).flatten().map(|found| found.id);
     let intents = intents(query);
@@ -261,8 +261,8 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
         let (Some(head), Some(found)) = (heads.get(*at), found.get_mut(*at)) else { continue };
         let cosine = embedded.as_ref().map_or(0.0, |query| f64::from(library.cosine(*at, query)));
         let has = |word: &String| terms.contains(word);
-        // One word of many names only what a person accepted: something else of the prompt has
-        // to meet what was mined too.
+        // A single matching word of several is enough only for an accepted memory. A mined one must
+        // match another part of the prompt too.
         let names = |words: &Vec<String>| {
             let is_enough = words.len() > 1 || found.stems > 1 || terms.len() == 1;
             !words.is_empty() && words.iter().all(has) && (is_enough || head.status == Status::Accepted)
@@ -277,13 +277,14 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
     Ok(found)
 }
 
-/// Words with which somebody asks that something be run, or says how it went.
+/// Words with which users request a run or report its result.
 const RUN_WORDS: &[&str] = &[
     "run", "rerun", "execute", "start", "launch", "check", "do", "does", "are", "is", "get", "red", "green",
     "pass", "passes", "fail", "fails", "failing", "all", "whole", "again", "still", "how", "please",
 ];
 
-/// What a prompt is about to do, as `repo_commands` names it: to run something, not to write it.
+/// The intended action of a prompt, in the terms of `repo_commands`: to run something, not to write
+/// it.
 fn intents(query: &str) -> Vec<&'static str> {
     let lower = query.to_lowercase();
     let words: Vec<&str> =
@@ -312,12 +313,12 @@ fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
     is_near(found, ask) || (!ask.unasked && (found.stems > 0 || found.cosine >= weights.shown_cosine))
 }
 
-/// Whether a prompt asks for nearly the same.
+/// True if a prompt makes nearly the same request.
 fn is_nearly_same(found: &Match, ask: &Ask<'_>) -> bool {
     found.stems >= ask.weights.shown_stems && found.covered >= ask.weights.shown_same
 }
 
-/// Whether a memory is near enough to be shown unasked.
+/// True if a memory is similar enough to be shown unasked.
 fn is_near(found: &Match, ask: &Ask<'_>) -> bool {
     let weights = ask.weights;
     let named = found.named && weights.named > 0.0;
@@ -329,7 +330,7 @@ fn is_near(found: &Match, ask: &Ask<'_>) -> bool {
 
 fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
     let weights = ask.weights;
-    // A memory that the query names is found by that, however many other words there are.
+    // If the query names the memory, other words do not lower the score.
     let words = if found.named { found.covered.max(weights.named) } else { found.covered };
     let relevance = weights.words * words + weights.meaning * found.cosine.max(0.0);
     let risk = match head.risk {
@@ -375,7 +376,7 @@ fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Adds what the best link to, one step away, if it may be shown here.
+/// Adds memories one link away from the best ones, if they may be shown here.
 fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
     let heads = library.heads();
     let linked = heads.iter().any(|head| !head.links.is_empty());
@@ -398,7 +399,7 @@ fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
     fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
 }
 
-/// Heads and words of all memories of a shelf.
+/// Ranking data and terms of all memories on a shelf.
 #[derive(Default)]
 pub struct Catalog {
     heads: Vec<Head>,
@@ -406,7 +407,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog of a shelf.
+    /// Builds the catalog of a shelf.
     pub fn of(shelf: &Shelf) -> Catalog {
         let (mut heads, mut postings) = (Vec::new(), HashMap::new());
         let mut words = Words::default();
@@ -416,22 +417,22 @@ impl Catalog {
         Catalog { heads, postings }
     }
 
-    /// What ranking needs of each memory.
+    /// The ranking data of each memory.
     pub fn heads(&self) -> &[Head] {
         &self.heads
     }
 
-    /// Every term with the memories that have it.
+    /// Every term, with the memories that contain it.
     pub fn terms(&self) -> impl Iterator<Item = (&String, &Vec<u32>)> {
         self.postings.iter()
     }
 }
 
-/// A shelf that can be asked.
+/// A shelf with its catalog, ready for queries.
 pub struct Memories<'a> {
-    /// The memories.
+    /// The shelf of memories.
     pub shelf: &'a Shelf,
-    /// Their catalog.
+    /// The shelf's catalog.
     pub catalog: &'a Catalog,
 }
 
@@ -451,10 +452,10 @@ impl Library for Memories<'_> {
     }
 }
 
-/// Words at the beginning of a rule that say what it speaks of.
+/// Maximum leading words that name a rule's subject.
 const SPEAKS_OF_MAX: usize = 2;
 
-/// What a rule speaks of.
+/// The terms of a rule's subject.
 fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
     if memory.method != "user_rules" {
         return Vec::new();
@@ -470,7 +471,7 @@ fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
 }
 
 fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<u32>>) -> Head {
-    // What a method wrote around its quotations is no word of the memory.
+    // Words that a method wrote around its quotations do not count.
     let is_quoted = memory.source == crate::memory::Source::Mined && !memory.spans.is_empty();
     let key = if is_quoted { memory.key_text() } else { format!("{}\n{}", memory.key_text(), memory.text) };
     let number = u32::try_from(number).unwrap_or(u32::MAX);
@@ -483,7 +484,7 @@ fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMa
     for term in terms {
         postings.entry(term).or_default().push(number);
     }
-    // Only things that a rule names are enough by themselves; a file or a tool is not.
+    // Names in a rule suffice for a match. A file or a tool does not.
     let named = if memory.method == "user_rules" || memory.source != crate::memory::Source::Mined {
         memory.keywords.as_slice()
     } else {

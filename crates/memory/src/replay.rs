@@ -1,5 +1,5 @@
-//! The proof: for each past prompt, what memory would have shown from what was known before
-//! it, and whether that was right.
+//! Replays past prompts: for each one, the memories that earlier knowledge would have shown, and
+//! whether they were right.
 
 use serde::Serialize;
 
@@ -10,38 +10,38 @@ use crate::rank::{Ask, Catalog, Here, Memories, rank};
 use crate::shelf::{Shelf, before};
 use crate::weights::Weights;
 
-/// Memories that a prompt is shown at most.
+/// Maximum memories shown per prompt.
 const SHOWN_MAX: usize = 3;
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Replay {
     /// Sessions that were replayed.
     pub sessions: usize,
     /// Prompts in them.
     pub prompts: usize,
-    /// Prompts that were shown something.
+    /// Prompts with at least one memory shown.
     pub shown: usize,
-    /// Prompts of which something shown was right.
+    /// Prompts with a right memory shown.
     pub right: usize,
-    /// Prompts of which something shown was wrong.
+    /// Prompts with a wrong memory shown.
     pub wrong: usize,
-    /// What was needed again, known before and not shown.
+    /// Needs that were known before and not shown.
     pub missed: usize,
-    /// What was said again, asked again or failed again.
+    /// Repeated messages, requests and failures.
     pub needs: Needs,
-    /// Prompts that were shown nothing.
+    /// Prompts without any memory shown.
     pub abstained: usize,
-    /// The share of prompts that got something wrong, or that had nothing to do with it.
+    /// The share of prompts with a wrong or irrelevant memory shown.
     pub wrong_show: f64,
-    /// Every prompt that was shown something, and everything that was missed.
+    /// Every prompt with memories shown, and every miss.
     pub rows: Vec<Row>,
 }
 
-/// One thing that was mined: agent, session, candidate.
+/// One mined item: agent, session, candidate.
 pub type Found = (String, String, Candidate);
 
-/// Replays sessions from what was mined of them, with these weights.
+/// Replays sessions with the items mined from them, using these weights.
 pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Replay {
     mined.sort_by(|a, b| before(&a.2, &b.2));
     let mut mined = mined.into_iter().peekable();
@@ -92,7 +92,7 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Repla
             .fits
             .iter()
             .filter_map(|fit| shelf.items().get(fit.number))
-            // What was shown once in a session, or comes from it, is not shown again.
+            // A memory is shown at most once per session, and never to its own session.
             .filter(|memory| {
                 !before.contains(&memory.id)
                     && !memory.origins.iter().any(|origin| origin.session_id == past.key.id)

@@ -1,9 +1,9 @@
-//! Rules in what a person writes: "use X, not Y", "always …", "never …", "we … here".
+//! Rules in a person's messages: "use X, not Y", "always …", "never …", "we … here".
 //!
-//! A rule is a sentence as it was typed, with what it wants and what it rejects. Two rules
-//! are about the same thing if one wants what the other rejects. What has the shape of a rule
-//! and none of these words is found by `shape`, with all that was typed around it; on that alone
-//! nothing is shown unasked.
+//! A rule is a sentence as typed, with the wanted and rejected things. Two rules have the same
+//! subject if one wants a thing that the other rejects. `shape` finds sentences in the form of a
+//! rule without these words, with the surrounding text. Form alone never causes a memory to be
+//! shown unasked.
 
 mod shape;
 mod signs;
@@ -14,31 +14,31 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a person asked to do, or not to do, from then on.
+/// A lasting request or prohibition by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// The words, as typed.
     pub text: String,
-    /// What is wanted.
+    /// The wanted things.
     pub wants: Vec<String>,
-    /// What is not.
+    /// The rejected things.
     pub rejects: Vec<String>,
-    /// It says that it always holds: "always", "never", "from now on", "here".
+    /// True if it claims to be permanent: "always", "never", "from now on", "here".
     pub lasting: bool,
-    /// It says that it holds everywhere.
+    /// True if it claims to apply everywhere.
     pub everywhere: bool,
-    /// Only the shape of its sentences makes it a rule.
+    /// True if only the form of its sentences makes it a rule.
     pub shaped: bool,
-    /// It says that something was otherwise before.
+    /// True if it mentions a different past.
     pub changes: bool,
-    /// It is plainly a rule, in whatever words: a statement of how things are done, about no
-    /// moment, no failure and no wish.
+    /// True if it is clearly a rule, in any words: it states how things are done, and mentions no
+    /// single moment, failure or wish.
     pub clear: bool,
 }
 
-/// Characters of a rule's text.
+/// Maximum characters of a rule's text.
 const TEXT_CHARS_MAX: usize = 300;
-/// Words of a thing that is wanted or rejected.
+/// Maximum words of a wanted or rejected thing.
 const THING_WORDS_MAX: usize = 5;
 
 const THING: &str = r"(?P<x>[^\n,;.!?:]*(?:\.\w[^\n,;!?:.]*)*)";
@@ -47,7 +47,7 @@ fn pattern(text: &str) -> Option<Regex> {
     Regex::new(&text.replace("{x}", THING)).ok()
 }
 
-/// Patterns of what is wanted.
+/// Patterns of wanted things.
 static WANTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"(?i)\b(?:use|prefer|go with|switch to|stick to|stay with|try) {x}",
@@ -63,7 +63,7 @@ static WANTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Patterns of what is rejected.
+/// Patterns of rejected things.
 static REJECTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"(?i)\b(?:don'?t|do not|never|stop|avoid|please don'?t|no need to) (?:ever )?(?:use|using|add|adding|run|running|touch|touching|edit|editing|change|changing|create|creating|commit|committing|push|pushing|write|writing|call|calling|mock|mocking|import|importing|put|putting|delete|deleting|install|installing|skip|skipping|make|making|rely on|depend on) {x}",
@@ -90,12 +90,12 @@ static LASTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static EVERYWHERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:everywhere|globally|in (?:all|any|every)(?: of)?(?: my| our)? (?:repos?|repositories|projects?|codebases?)|in general|whatever the (?:repo|project)|across (?:all )?(?:my |our )?(?:repos|projects))\b").ok()
 });
-/// What a sentence opens with that is not part of the rule.
+/// The opening of a sentence that is not part of the rule.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:(?:no|nope|wait|stop|hey|hm+|ok|okay|also|and|but|please|again|actually)\b[\s,.!:;—–-]*)+").ok()
 });
 
-/// The rules of what a person typed. In a correction every rule counts, elsewhere only lasting ones.
+/// The rules in a person's message. In a correction every rule counts, elsewhere only lasting ones.
 pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
     let mut found: Vec<(usize, usize, Rule)> = Vec::new();
     for (start, end) in sentences(message) {
@@ -105,7 +105,7 @@ pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
             continue;
         }
         match found.last_mut() {
-            // Sentences that follow each other are one rule with its reason.
+            // Consecutive sentences form one rule with its reason.
             Some((from, to, last)) if start.saturating_sub(*to) <= 2 && end - *from <= TEXT_CHARS_MAX => {
                 *to = end;
                 last.text = message.get(*from..end).unwrap_or_default().trim().to_owned();
@@ -134,14 +134,14 @@ pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
     rules.retain(|rule| {
         let is_clear = !rule.wants.is_empty() && !rule.rejects.is_empty();
         (!rule.wants.is_empty() || !rule.rejects.is_empty())
-            // What only one task needed is not said again.
+            // A request for a single task is not a rule.
             && (rule.lasting || is_clear || says_general(&rule.text))
             && rule.text.chars().count() <= TEXT_CHARS_MAX + 40
     });
     rules
 }
 
-/// Words that make a sentence hold for more than the task at hand.
+/// Words that extend a sentence beyond the current task.
 fn says_general(text: &str) -> bool {
     let lower = text.to_lowercase();
     [
@@ -164,7 +164,7 @@ fn says_general(text: &str) -> bool {
         || is_lasting(text)
 }
 
-/// Whether a sentence asks. One that asks "since when" or "why" does not say what is wanted.
+/// True for a question. "Since when" or "why" states no wish.
 fn is_question(sentence: &str) -> bool {
     let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
     sentence.trim_end().ends_with('?')
@@ -205,7 +205,7 @@ fn rule(sentence: &str) -> Option<Rule> {
             .collect()
     };
     let (mut wants, rejects) = (things(&WANTS), things(&REJECTS));
-    // "don't use X" holds "use X".
+    // "don't use X" contains "use X".
     wants.retain(|thing| !rejects.contains(thing));
     (!wants.is_empty() || !rejects.is_empty()).then(|| Rule {
         text: sentence.trim().to_owned(),
@@ -219,9 +219,9 @@ fn rule(sentence: &str) -> Option<Rule> {
     })
 }
 
-/// What of a text that a person typed has the shape of a rule, in any language, and is not
-/// among the rules that are known. `times` says how often it was said. A short text is kept
-/// whole: a rule often has its reason, and what to do instead, in the sentence beside it.
+/// Parts of a typed text that have the form of a rule, in any language, apart from `known` rules.
+/// `times` is the number of repetitions. A short text is kept whole: a rule often has its reason,
+/// or the alternative, in the next sentence.
 pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
     let is_known = |sentence: &str| {
         known.iter().any(|rule| rule.text.contains(sentence) || sentence.contains(&rule.text))
@@ -271,14 +271,13 @@ pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
     found.into_iter().map(|(_, _, rule)| rule).collect()
 }
 
-/// Characters of a message that is learned from.
+/// Maximum characters of a message used for training.
 #[cfg(test)]
 const PARTS_MAX: usize = 1500;
-/// Bytes of the shortest sentence that can be a rule.
+/// Minimum bytes of a sentence that can be a rule.
 const SENTENCE_BYTES_MIN: usize = 8;
 
-/// What is kept of a text for a sentence in it: the whole text, else its paragraph, else the
-/// sentence.
+/// The context kept with a sentence: the whole text, else its paragraph, else only the sentence.
 fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
     let fits = |from: usize, to: usize| {
         text.get(from..to).is_some_and(|words| words.chars().count() <= TEXT_CHARS_MAX).then_some((from, to))
@@ -288,7 +287,7 @@ fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
     fits(0, text.len()).or_else(|| fits(from, to)).unwrap_or((start, end))
 }
 
-/// What a text names exactly: paths, files, identifiers, what is set in code.
+/// Exact names in a text: paths, files, identifiers, code spans.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '"' | '\u{2018}'..='\u{201f}' | '\u{3000}'..='\u{303f}' | '\u{ff0c}')) {
@@ -311,7 +310,7 @@ pub(crate) fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// The thing that a rule names: its first words, without what only connects.
+/// The thing that a rule names: its first words, without connectives.
 fn thing(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let mut end = lower.len();
@@ -397,7 +396,7 @@ fn thing(text: &str) -> Option<String> {
     is_named.then_some(thing)
 }
 
-/// Where the sentences of a message are.
+/// The ranges of the sentences in a message.
 fn sentences(message: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -533,9 +532,8 @@ mod tests {
         assert_eq!(shaped("no trailing commas please", 2, &[]).len(), 1);
     }
 
-    /// Messages that people typed to agents, labelled by reading: few that hold no rule are
-    /// taken for one, and most that surely hold one are kept in the half that the tables were
-    /// written with.
+    /// Real messages to agents, labelled by hand. Few without a rule are taken for one, and most
+    /// clear rules are kept in the half that was used to write the tables.
     #[test]
     fn rules_of_real_people_are_kept() {
         let Some(shared) = std::env::var_os("RETRO_SHARED").map(std::path::PathBuf::from) else {

@@ -1,4 +1,4 @@
-//! Whether two memories are the same, hold in the same place, or contradict each other.
+//! Compares two memories: equal, applicable in the same place, or contradictory.
 
 use crate::candidate::{Scope, Span};
 use crate::memory::{Memory, Source};
@@ -8,8 +8,7 @@ pub(crate) fn is_rule(memory: &Memory) -> bool {
     memory.method == "user_rules"
 }
 
-/// Whether a model that was asked found it. Its answers confirm nothing that was found without
-/// one.
+/// True if it was found by asking a model. Such findings do not confirm those made without a model.
 pub(crate) fn is_of_model(memory: &Memory) -> bool {
     memory.method.ends_with("_headless")
 }
@@ -20,7 +19,7 @@ pub(crate) fn is_same_place(a: &Memory, b: &Memory) -> bool {
         || (a.scope == Scope::Repo && b.scope == Scope::Repo && a.place().is_same(&b.place()))
 }
 
-/// Whether the newer one says that the older one does not hold any more.
+/// True if the newer memory states that the older one no longer applies.
 pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
     let meet = |a: &[String], b: &[String]| a.iter().any(|thing| b.contains(thing));
     match newer.method.as_str() {
@@ -31,13 +30,13 @@ pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
         }
         "asked_commands" => things(newer, "unable").contains(&older.stance),
         "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
-        // The same error, mended in another way: the newer way is what works now.
+        // A different fix for the same error: the newer one is current.
         "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
         _ => false,
     }
 }
 
-/// Whether a rule says that something was otherwise before.
+/// True if a rule mentions a different past.
 fn is_change(memory: &Memory) -> bool {
     memory
         .structured
@@ -45,10 +44,10 @@ fn is_change(memory: &Memory) -> bool {
         .is_some_and(|value| value.get("changes") == Some(&serde_json::Value::Bool(true)))
 }
 
-/// Terms that two rules must share to be about the same thing.
+/// Minimum common terms of two rules with the same subject.
 const SHARED_TERMS_MIN: usize = 2;
 
-/// Whether the words of two rules are about the same thing: both name a path, or share some words.
+/// True if two rules have the same subject: both name a path, or they share some words.
 fn speak_of_the_same(a: &Memory, b: &Memory) -> bool {
     let said =
         |memory: &Memory| memory.spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>().join(" ");
@@ -58,7 +57,7 @@ fn speak_of_the_same(a: &Memory, b: &Memory) -> bool {
     shared >= SHARED_TERMS_MIN || share_object(a, b)
 }
 
-/// What a method says of a memory under a name: what a rule wants, or rejects.
+/// A list that the method stored under a name: a rule's wanted or rejected things.
 fn things(memory: &Memory, name: &str) -> Vec<String> {
     let list = memory.structured.as_ref().and_then(|value| value.get(name)?.as_array().cloned());
     list.unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
@@ -74,8 +73,8 @@ pub(crate) fn jaccard(a: &[String], b: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// Whether a person wrote both, with the same words, for the same use, in the same place. What
-/// a person wrote is the same as nothing else: a number, an order or a "not" makes another memory.
+/// True if a person wrote both, with the same words, for the same use, in the same place. Any
+/// difference makes another memory: a number, an order or a "not" matters.
 pub fn is_written_twice(a: &Memory, b: &Memory) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let all = |memory: &Memory| {
@@ -86,8 +85,8 @@ pub fn is_written_twice(a: &Memory, b: &Memory) -> bool {
     is_written && (a.scope, a.kind) == (b.scope, b.kind) && is_same_place(a, b) && all(a) == all(b)
 }
 
-/// Whether both rest on the same words of the same session: each quotation of one is in a
-/// quotation of the other from the same event. The text around them may differ.
+/// True if both are based on the same words of the same session: each quotation of one is part of a
+/// quotation of the other from the same event. The surrounding text may differ.
 pub(crate) fn rests_on_the_same(a: &Memory, b: &Memory) -> bool {
     let partner = |span: &Span, other: &Span| {
         span.event_id == other.event_id
@@ -99,8 +98,8 @@ pub(crate) fn rests_on_the_same(a: &Memory, b: &Memory) -> bool {
     a.method == b.method && all(&a.spans, &b.spans) && all(&b.spans, &a.spans)
 }
 
-/// Whether everything that one quotes is quoted by the other: a saying that was counted with a
-/// later one.
+/// True if the outer memory quotes everything that the inner one quotes, as when a repetition was
+/// merged.
 pub(crate) fn rests_within(inner: &Memory, outer: &Memory) -> bool {
     let is_in = |span: &Span| {
         outer.spans.iter().any(|other| other.event_id == span.event_id && other.text.contains(&span.text))
@@ -108,7 +107,7 @@ pub(crate) fn rests_within(inner: &Memory, outer: &Memory) -> bool {
     inner.method == outer.method && !inner.spans.is_empty() && inner.spans.iter().all(is_in)
 }
 
-/// Whether what a person wrote says that a rule does not hold.
+/// True if a person's own text rejects a rule.
 pub(crate) fn rejects_rule(written: &Memory, known: &Memory) -> bool {
     if !is_rule(known) || written.source == Source::Mined {
         return false;

@@ -1,4 +1,4 @@
-//! The screen: what makes a text unfit to be handed to an agent.
+//! The screen: finds reasons not to pass a text to an agent.
 //!
 //! Every text field of a memory passes here when it is written, whatever its status, and the
 //! words of tools pass again when they are shown. Four things are looked for: secrets, hidden
@@ -20,24 +20,24 @@ use crate::memory::Memory;
 
 pub(crate) use taint::{Piece, pieces, quotations};
 
-/// Bytes of one text that are looked at in every disguise; what is behind them is looked at
-/// as well, part by part.
+/// Bytes of a text that are searched at once in every disguise. Longer texts are searched part by
+/// part.
 const PART_BYTES: usize = 16 * 1024;
-/// Bytes that two parts share, so that nothing hides at a cut.
+/// Overlap of two parts, so that nothing can hide at a cut.
 const OVERLAP_BYTES: usize = 512;
 
-/// Why a person has to look at a text.
+/// Why a person must review a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// It holds a secret; the name of the rule.
+    /// It contains a secret. The value names the rule.
     Secret(&'static str),
-    /// It holds a character that nobody sees.
+    /// It contains an invisible character.
     Hidden(char),
-    /// It reads like an instruction to an agent; what it is known by.
+    /// It reads like an instruction to an agent. The value names the sign.
     Instruction(&'static str),
-    /// A word of it mixes alphabets.
+    /// One of its words mixes alphabets.
     Mixed,
-    /// It would hand on words of a tool or of the web as if they were ours.
+    /// It would pass on words of a tool or of the web as if they were retro's own.
     Tainted(Voice),
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Every reason why this text should not be handed on as it is; each once.
+/// Every reason not to pass on this text unchanged, each once.
 pub fn screen(text: &str) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for part in parts(text) {
@@ -74,13 +74,13 @@ pub fn screen(text: &str) -> Vec<Reason> {
     reasons
 }
 
-/// Every reason why a person has to look at a memory, over every text field of it and the
-/// words that it would hand on; each once.
+/// Every reason to review a memory, from all its text fields and the words that it would pass on.
+/// Each once.
 pub fn screen_memory(memory: &Memory) -> Vec<String> {
     reasons(memory).iter().map(Reason::to_string).collect()
 }
 
-/// The same as values.
+/// Like [`screen_memory`], as values.
 pub fn reasons(memory: &Memory) -> Vec<Reason> {
     let mut texts = memory.texts();
     texts.extend([memory.id.clone(), memory.subject.clone(), memory.stance.clone()]);
@@ -93,20 +93,19 @@ pub fn reasons(memory: &Memory) -> Vec<Reason> {
     reasons
 }
 
-/// The text with every hidden character and every control character shown as an escape
-/// such as `\u{200b}`; line feeds and tabs stay.
+/// The text with hidden and control characters as escapes such as `\u{200b}`. Keeps line feeds and
+/// tabs.
 pub fn escaped(text: &str) -> String {
     retro_text::terminal::safe(text).into_owned()
 }
 
-/// Hidden characters, with a byte order mark at the beginning counted as one: a memory is
-/// never the beginning of a file.
+/// Hidden characters, including a leading byte order mark, since a memory never begins a file.
 fn hidden(text: &str) -> impl Iterator<Item = char> + '_ {
     let mark = text.starts_with('\u{feff}').then_some('\u{feff}');
     mark.into_iter().chain(retro_text::hidden::find(text).map(|found| found.character))
 }
 
-/// The text in parts that overlap; a text of ordinary length whole.
+/// The text in overlapping parts. A text of ordinary length stays whole.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut start = 0_usize;
     let mut done = false;

@@ -1,14 +1,12 @@
-//! All memories, folded from what was mined, what people wrote, and what was decided.
+//! All memories, folded from mined candidates, people's own texts, and decisions.
 //!
-//! The fold takes candidates in the order in which things happened, not in which they were
-//! found, so that the order of arrival does not show. What is said twice becomes one memory
-//! that keeps every origin; what contradicts an older memory takes its place, and the older
-//! one is kept and linked.
+//! The fold takes candidates in the order of their events, not in the order of discovery, so that
+//! the order of arrival does not matter. Equal findings become one memory that keeps every origin.
+//! A memory that contradicts an older one replaces it, and the older one is kept and linked.
 //!
-//! What a person decided comes first, with the words that it is about (`decision.rs`). What is
-//! mined later takes the place of nothing that a person wrote or accepted, is never merged into
-//! it, and accepts nothing: what says the same is hidden behind it, what says the opposite has
-//! to be looked at.
+//! A person's decisions come first, with the words they are about (`decision.rs`). Later findings
+//! never replace, change or accept a memory that a person wrote or accepted. Equal findings are
+//! hidden behind it, and contradictory ones need review.
 
 use hashbrown::HashMap;
 use retro_model::Timestamp;
@@ -25,46 +23,46 @@ use crate::same::{
 use crate::screen;
 use crate::weights::WEIGHTS;
 
-/// Likeness of meaning from which two memories are one.
+/// Minimum similarity in meaning of two equal memories.
 const SAME_COSINE: f32 = 0.90;
-/// Likeness from which a person should look.
+/// Minimum similarity that a person should check.
 const LIKE_COSINE: f32 = 0.75;
-/// Likeness of keywords from which two memories are one.
+/// Minimum similarity of keywords of two equal memories.
 const SAME_JACCARD: f64 = 0.8;
-/// Keywords from which they say which rule it is: two rules can name the same folder.
+/// Minimum keywords that identify a rule: two rules can name the same folder.
 const RULE_KEYWORDS_MIN: usize = 2;
-/// Evidence that is kept of one memory.
+/// Maximum evidence kept for one memory.
 const EVIDENCE_MAX: usize = 40;
-/// Active memories of one repository, and of everywhere.
+/// Maximum active memories of one repository, and of those that apply everywhere.
 const REPO_MAX: usize = 200;
 const EVERYWHERE_MAX: usize = 100;
 
-/// All memories.
+/// All memories, folded.
 #[derive(Default)]
 pub struct Shelf {
     items: Vec<Memory>,
     vectors: Vec<Embedding>,
-    /// Terms of what was quoted; of rules only, nothing for the others.
+    /// Terms of the quotations of rules. Empty for other memories.
     terms: Vec<Vec<String>>,
     at: HashMap<String, usize>,
-    /// Places that share a subject.
+    /// Indexes that share a subject.
     subjects: HashMap<String, Vec<usize>>,
-    /// What a person decided about, as it was when it was found. These are the first items.
+    /// Memories with a decision, as they were found. These are the first items.
     decided: Vec<Decided>,
     forgotten: Vec<Forgotten>,
     model: Option<BuiltIn>,
 }
 
-/// What a person decided about.
+/// A memory with a decision.
 struct Decided {
     about: Memory,
     words_hash: String,
 }
 
-/// Something that a person does not want to be kept.
+/// A memory that a person wants gone.
 struct Forgotten {
     id: String,
-    /// Nothing where an earlier version forgot it.
+    /// `None` if an earlier version recorded it.
     words_hash: Option<String>,
     at: Option<Timestamp>,
 }
@@ -77,7 +75,7 @@ impl Forgotten {
         }
     }
 
-    /// What is written again after it was forgotten is meant to be there.
+    /// A text written again after it was forgotten is intentional.
     fn is_written(&self, memory: &Memory) -> bool {
         let is_later = memory.created_at.zip(self.at).is_some_and(|(written, at)| written > at);
         let is_it = match &self.words_hash {
@@ -89,27 +87,27 @@ impl Forgotten {
 }
 
 impl Shelf {
-    /// A shelf without memories.
+    /// An empty shelf.
     pub fn new() -> Shelf {
         Shelf { model: BuiltIn::new().ok(), ..Shelf::default() }
     }
 
-    /// The memories, in the order in which they came.
+    /// The memories, in order of arrival.
     pub fn items(&self) -> &[Memory] {
         &self.items
     }
 
-    /// What each means, in the same order.
+    /// The vector of each memory, in the same order.
     pub fn vectors(&self) -> &[Embedding] {
         &self.vectors
     }
 
-    /// The memory with this id; one that was merged into another answers by that one.
+    /// The memory with this id. If it was merged, returns the memory that contains it.
     pub fn get(&self, id: &str) -> Option<&Memory> {
         self.items.get(*self.at.get(id)?)
     }
 
-    /// Takes in what people decided. Call it before anything is added.
+    /// Takes the decisions of people. Call this before adding anything.
     pub fn decided(&mut self, decisions: &[Decision]) {
         let forgotten = decisions.iter().filter(|decision| decision.event == "memory_forgotten");
         self.forgotten.extend(forgotten.map(|decision| Forgotten {
@@ -139,7 +137,7 @@ impl Shelf {
         }
     }
 
-    /// Adds what was mined. Call it in the order of [`before`].
+    /// Adds a mined candidate. Call it in the order of [`before`].
     pub fn add(&mut self, agent: &str, session_id: &str, candidate: &Candidate) {
         let hash = words_hash(&candidate.text);
         if self.forgotten.iter().any(|forgotten| forgotten.is_mined(candidate, &hash)) {
@@ -158,23 +156,23 @@ impl Shelf {
         }
     }
 
-    /// Whether a candidate was forgotten: its words are still in a file of what was mined.
+    /// True if a candidate was forgotten, though its words are still in a file of findings.
     pub fn is_forgotten(&self, candidate: &Candidate) -> bool {
         let hash = words_hash(&candidate.text);
         self.forgotten.iter().any(|forgotten| forgotten.is_mined(candidate, &hash))
     }
 
-    /// Whether what a person wrote was forgotten since: it is still in a file.
+    /// True if a person's own text was forgotten, though it is still in a file.
     pub fn is_written_off(&self, memory: &Memory) -> bool {
         self.forgotten.iter().any(|forgotten| forgotten.is_written(memory))
     }
 
-    /// Whether a memory with this id was forgotten.
+    /// True if a memory with this id was forgotten.
     pub fn is_id_forgotten(&self, id: &str) -> bool {
         self.forgotten.iter().any(|forgotten| forgotten.id == id)
     }
 
-    /// Adds what a person wrote, screened before. Call it after everything that was mined.
+    /// Adds a person's own memory, already screened. Call it after all mined candidates.
     pub fn write(&mut self, mut memory: Memory) {
         if self.is_written_off(&memory) {
             return;
@@ -184,7 +182,7 @@ impl Shelf {
             return;
         }
         if self.at.contains_key(&memory.id) {
-            // Decisions about the other one are not about this one.
+            // Decisions about the other memory do not apply to this one.
             let other = memory.id.clone();
             memory.id = format!("{other}-{}", words_hash(&memory.text).get(..8).unwrap_or_default());
             memory.review_reasons.push(format!("another memory has the id {other}"));
@@ -249,8 +247,8 @@ impl Shelf {
         self.vectors.push(vector);
     }
 
-    /// Whether a rule says in other words what was said before. The newest wording takes the
-    /// place of the older ones and counts them all; it is found by their words too.
+    /// Merges a rule that repeats an earlier one in different words. The newest wording replaces
+    /// the older ones and sums up their counts. Searches still match the older words.
     fn say_again(&mut self, memory: &mut Memory, vector: &Embedding) -> bool {
         if !is_rule(memory) || memory.status != Status::Candidate {
             return false;
@@ -281,8 +279,8 @@ impl Shelf {
         is_again
     }
 
-    /// What a person decided about before, if this says the same: the same words in the same
-    /// place, or the same quotations of the same session in other words around them.
+    /// The earlier decision that applies to this memory, if any: the same words in the same place,
+    /// or the same quotations of the same session in different words.
     fn decided_before(&self, memory: &Memory) -> Option<usize> {
         if self.decided.is_empty() {
             return None;
@@ -301,7 +299,7 @@ impl Shelf {
         at < self.decided.len()
     }
 
-    /// Whether a person wrote or accepted the memory at this place.
+    /// True if a person wrote or accepted the memory at this index.
     fn is_of_a_person(&self, at: usize) -> bool {
         self.items.get(at).is_some_and(|known| {
             known.source != Source::Mined || (known.status == Status::Accepted && self.is_decided(at))
@@ -316,7 +314,7 @@ impl Shelf {
             .unwrap_or_else(|| Embedding::zero(1))
     }
 
-    /// The memory that says the same, if there is one.
+    /// The equal memory, if there is one.
     fn same(&mut self, memory: &Memory, vector: &Embedding) -> Option<usize> {
         let by_subject = self.subjects.get(&memory.subject).cloned().unwrap_or_default();
         for at in by_subject.into_iter().filter(|_| !memory.subject.is_empty()) {
@@ -336,12 +334,12 @@ impl Shelf {
                 && known.stance == memory.stance
                 && at >= self.decided.len()
             {
-                // Said in two repositories: it is the person's, not the repository's.
+                // Stated in two repositories: it belongs to the person, not to the repository.
                 (known.scope, known.kind) = (Scope::User, Kind::UserPreference);
                 return Some(at);
             }
         }
-        // Candidates that name what they are about are not compared by likeness.
+        // Candidates with a subject are not compared by similarity.
         if !memory.subject.is_empty() && !is_rule(memory) {
             return None;
         }
@@ -368,7 +366,7 @@ impl Shelf {
         })
     }
 
-    /// The memory that is so like this one that a person should look.
+    /// A memory so similar to this one that a person should check.
     fn like(&self, memory: &Memory, vector: &Embedding) -> Option<String> {
         if !is_rule(memory) {
             return None;
@@ -380,7 +378,7 @@ impl Shelf {
         self.items.get(like).map(|known| known.id.clone())
     }
 
-    /// Marks what the new memory takes the place of. What a person accepted keeps its place.
+    /// Marks the memories that the new one replaces. Accepted memories are not replaced.
     fn supersede(&mut self, memory: &mut Memory) {
         for at in 0..self.items.len() {
             let (is_decided, is_of_a_person) = (self.is_decided(at), self.is_of_a_person(at));
@@ -403,8 +401,7 @@ impl Shelf {
         }
     }
 
-    /// Applies what was decided and shown, in the order of their files. Gives the ids that
-    /// no memory has.
+    /// Applies decisions and showings, in the order of their files. Returns ids without a memory.
     pub fn apply(&mut self, decisions: &[Decision], exposures: &[Exposure]) -> Vec<String> {
         let mut unknown = Vec::new();
         for exposure in exposures {
@@ -437,8 +434,8 @@ impl Shelf {
         unknown
     }
 
-    /// Retires what is over the limit of its place, the least useful first, and with
-    /// `useless` what was shown often and never helped. Nothing that a person accepted.
+    /// Retires memories above the limit of their place, the least useful first. With `useless`,
+    /// also those shown often that never helped. Never retires an accepted memory.
     pub fn trim(&mut self, now: Timestamp, useless: bool) {
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, memory) in self.items.iter_mut().enumerate() {
@@ -472,8 +469,8 @@ impl Shelf {
     }
 }
 
-/// The order in which candidates are added: when they happened, then their session and method,
-/// and then as the method found them.
+/// The order for adding candidates: by time, then session and method, then as the method found
+/// them.
 pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let found = |candidate: &Candidate| candidate.id.rsplit_once(':').map(|(of, _)| of.to_owned());
     a.created_at
@@ -483,7 +480,7 @@ pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .then_with(|| a.id.cmp(&b.id))
 }
 
-/// Whether a decision about all that a session taught is about this one.
+/// True if a decision about a whole session applies to this memory.
 fn is_about_session(decision: &Decision, memory: &Memory) -> bool {
     let session = decision.session_id.as_deref().unwrap_or_default();
     decision.memory_id.is_empty()
@@ -491,8 +488,8 @@ fn is_about_session(decision: &Decision, memory: &Memory) -> bool {
         && memory.origins.iter().any(|origin| origin.session_id == session)
 }
 
-/// Whether a decision is about the words that this memory has now. One of an earlier version
-/// knows a mined memory by its place in a list: by that it can hide it, not accept it.
+/// True if a decision applies to the current words of this memory. An earlier version identified a
+/// mined memory by its place in a list. Such a decision can hide a memory, but not accept it.
 fn is_about(decision: &Decision, memory: &Memory) -> bool {
     match &decision.about {
         Some(about) => words_hash(&about.text) == words_hash(&memory.text),
@@ -507,7 +504,7 @@ fn worth(memory: &Memory, now: Timestamp) -> f64 {
         * memory.kind.left(memory.created_at, now, WEIGHTS.half_life_days)
 }
 
-/// Takes where the same was found into what a person decided about. Nothing else changes.
+/// Adds the origins of an equal finding to a decided memory. Changes nothing else.
 fn take_evidence(known: &mut Memory, newer: Memory) {
     for origin in newer.origins {
         if !known.origins.contains(&origin) {
@@ -524,13 +521,13 @@ fn take_evidence(known: &mut Memory, newer: Memory) {
     }
 }
 
-/// Quotations that are kept of one memory.
+/// Maximum quotations kept for one memory.
 const SPANS_MAX: usize = 8;
 
-/// Takes a memory that says the same into the one that is known.
+/// Merges an equal memory into the known one.
 fn merge(known: &mut Memory, newer: Memory) {
     if known.method == "asked_commands" {
-        // It is found by every request that it answered.
+        // Searches match every request that it answered.
         let is_new = |span: &Span, known: &Memory| !known.spans.iter().any(|other| other.text == span.text);
         for span in &newer.spans {
             if known.spans.len() < SPANS_MAX && is_new(span, known) {
@@ -538,10 +535,10 @@ fn merge(known: &mut Memory, newer: Memory) {
             }
         }
     }
-    // A line that was written twice, as after a stop in the middle, says nothing new.
+    // A line written twice, as after a crash, adds no evidence.
     let is_news = newer.origins.iter().any(|origin| !known.origins.contains(origin));
     if is_news {
-        // Seen in another session: surer, and it matters more.
+        // Seen in another session: more certain, and more important.
         known.confidence = (known.confidence.max(newer.confidence) + 0.05).min(0.95);
         known.priority = known.priority.max(newer.priority).saturating_add(1).min(5);
     }

@@ -1,11 +1,10 @@
-//! Made-up months of work in several repositories and languages, to hold memory against: what
-//! each prompt should be shown is known from the story, and sessions see only what was mined
-//! before them.
+//! Synthetic months of work in several repositories and languages, for evaluating memory. The story
+//! determines the right memories for each prompt, and sessions only see earlier findings.
 //!
 //! A story (`testing/*.story`) lists errors (`E command | output / lines | cure`), rules (`R task |
-//! said once | said again`) and requests (`C asked | asked again | command`, where one way could
-//! not run `| its error | what works now`), each with prompts (`>`) that a later session
-//! begins with. `N` are tasks that no memory is about, `T` is talk.
+//! said once | said again`) and requests (`C asked | asked again | command`, optionally `| its
+//! error | what works now` if the old way stops working), each with prompts (`>`) for later
+//! sessions. `N` are tasks without a related memory, `T` is small talk.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::fmt::Write;
@@ -22,7 +21,7 @@ use crate::shelf::Shelf;
 use crate::weights::Weights;
 use crate::{filters, methods, mine};
 
-/// Every story.
+/// Every story, with its name.
 pub const STORIES: &[(&str, &str)] = &[
     ("press", include_str!("testing/press.story")),
     ("clinic", include_str!("testing/clinic.story")),
@@ -30,14 +29,14 @@ pub const STORIES: &[(&str, &str)] = &[
     ("choir", include_str!("testing/choir.story")),
     ("porto", include_str!("testing/porto.story")),
 ];
-/// Memories that are looked at when somebody asked, and when nobody did.
+/// Memories considered for a query, and shown unasked.
 const ASKED_MAX: usize = 3;
 const UNASKED_MAX: usize = 5;
 const DAY_MS: i64 = 86_400_000;
 /// The first of March 2026.
 const START_MS: i64 = 1_772_323_200_000;
 
-/// What a prompt needs.
+/// The kind of memory that a prompt needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Error,
@@ -45,7 +44,7 @@ enum Kind {
     Command,
 }
 
-/// One thing that a story is about.
+/// One subject of a story.
 struct Item {
     kind: Kind,
     parts: Vec<String>,
@@ -59,41 +58,41 @@ struct Story {
     talk: Vec<String>,
 }
 
-/// How often something known was shown.
+/// How often a known memory was shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Share {
-    /// Prompts to which something was known.
+    /// Prompts with a known memory.
     pub known: usize,
-    /// Of these, prompts to which it was shown.
+    /// Prompts that were shown it.
     pub right: usize,
 }
 
-/// What memory did over stories.
+/// The results of memory over stories.
 #[derive(Debug, Clone, Default)]
 pub struct Judged {
-    /// Prompts in all.
+    /// Total number of prompts.
     pub prompts: usize,
-    /// Errors, rules, commands: shown when somebody asked.
+    /// Errors, rules, commands: shown on request.
     pub asked: [Share; 3],
-    /// The same, unasked.
+    /// Errors, rules, commands: shown unasked.
     pub unasked: [Share; 3],
-    /// Prompts to which something wrong was shown that is not marked as weak, when asked.
+    /// Prompts with a wrong memory in the answer to a query, not marked as weak.
     pub asked_wrong: usize,
-    /// Prompts to which something wrong was shown unasked.
+    /// Prompts with a wrong memory shown unasked.
     pub unasked_wrong: usize,
-    /// What was missed or wrong, a line each.
+    /// Misses and errors, one line each.
     pub said: String,
 }
 
 impl Judged {
-    /// The share of what is known that was shown, in percent.
+    /// The share of known memories that were shown, in percent.
     pub fn right(shares: &[Share]) -> f64 {
         let (known, right) =
             shares.iter().fold((0, 0), |sum, share| (sum.0 + share.known, sum.1 + share.right));
         percent(right, known)
     }
 
-    /// The share of prompts that were shown something wrong, asked and unasked, in percent.
+    /// The share of prompts with a wrong memory, on request and unasked, in percent.
     pub fn wrong(&self) -> (f64, f64) {
         (percent(self.asked_wrong, self.prompts), percent(self.unasked_wrong, self.prompts))
     }
@@ -140,7 +139,7 @@ impl Story {
     }
 }
 
-/// A session that is being written.
+/// A session under construction.
 struct Script {
     lines: Vec<Value>,
     start_ms: i64,
@@ -182,7 +181,7 @@ impl Script {
             "result": { "call_id": id, "outcome": outcome, "exit_code": exit_code, "bytes": output.len() } }));
     }
 
-    /// The session as methods see it.
+    /// Builds the session as methods see it.
     fn lived(self, key: SessionKey, repo: &str) -> Episode {
         let mut listener = Listener::new(key.clone());
         for line in self.lines {
@@ -214,7 +213,7 @@ pub(crate) fn small() -> Episode {
     script.lived(SessionKey::new("claude", "s0"), "shop")
 }
 
-/// One story as it is lived through.
+/// One run through a story.
 struct Life<'a> {
     story: &'a Story,
     weights: &'a Weights,
@@ -224,7 +223,7 @@ struct Life<'a> {
     judged: Judged,
 }
 
-/// Lives through one story.
+/// Runs through one story.
 pub fn judge(text: &str, weights: &Weights) -> Judged {
     let story = Story::parse(text);
     let mut life = Life {
@@ -265,7 +264,7 @@ impl Life<'_> {
         self.catalog = Catalog::of(&self.shelf);
     }
 
-    /// Asks at a prompt, and when nobody asked; `is_right` says whether a memory is the answer.
+    /// Queries at a prompt, on request and unasked. `is_right` identifies the right memory.
     fn ask(&mut self, prompt: &str, now_ms: i64, kind: Option<Kind>, is_right: &dyn Fn(&Memory) -> bool) {
         self.judged.prompts += 1;
         for unasked in [false, true] {
@@ -321,12 +320,12 @@ impl Life<'_> {
         }
     }
 
-    /// The prompt of a round, if this is a round in which something is known.
+    /// The prompt of a round, if something is known by then.
     fn later(item: &Item, round: usize) -> Option<&str> {
         let at = match (item.kind, round) {
             (_, 0) => return None,
             (Kind::Error, round) => round - 1,
-            // Told, needed, told again, needed, needed.
+            // The rounds: stated, needed, stated again, needed, needed.
             (_, 2) => return None,
             (_, 1) => 0,
             (_, round) => round - 2,
@@ -393,7 +392,7 @@ impl Life<'_> {
         let now = if round >= 3 { moved.map_or(command, |(_, now)| now) } else { command };
         match Life::later(item, round) {
             Some(prompt) => {
-                // In the round in which the old way could not run, it was not known before.
+                // In the round in which the old way fails, the new one is not known yet.
                 let known = if round == 3 { vec![command, now] } else { vec![now] };
                 self.ask(prompt, script.start_ms, Some(Kind::Command), &|memory| {
                     known.iter().any(|known| memory.text.contains(known.as_str()))
@@ -411,7 +410,7 @@ impl Life<'_> {
         self.learn(script);
     }
 
-    /// Tasks that no memory is about, with talk.
+    /// Tasks without a related memory, with small talk.
     fn noise(&mut self, at: usize) {
         let story = self.story;
         let mut script = self.script();
@@ -430,7 +429,7 @@ impl Life<'_> {
         self.learn(script);
     }
 
-    /// A test that fails while its code is written: nothing to remember.
+    /// A test that fails while its code is being written: nothing to remember.
     fn red_then_green(&mut self, at: usize, round: usize) {
         if !(at + round).is_multiple_of(4) {
             return;
@@ -453,8 +452,8 @@ mod tests {
     use super::*;
     use crate::WEIGHTS;
 
-    /// The stories that were told after the program was written. What is known is mostly shown, and what is
-    /// shown unasked is hardly ever wrong.
+    /// Stories that were written after the program. Most known memories are shown, and unasked ones
+    /// are hardly ever wrong.
     #[test]
     fn what_was_learned_is_shown_when_it_fits_and_hardly_ever_when_it_does_not() {
         let mut whole = Judged::default();

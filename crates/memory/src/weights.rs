@@ -1,20 +1,20 @@
-//! The numbers of the ranking, in one place: `weights.json`.
+//! The parameters of the ranking, in one place: `weights.json`.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// What each part of the ranking weighs.
+/// The weight of each part of the ranking.
 #[derive(Debug, Clone, Deserialize)]
 #[allow(missing_docs)]
 pub struct Weights {
     pub words: f64,
     pub meaning: f64,
-    /// How many of its words a prompt covers at least that names the thing itself.
+    /// Minimum coverage of a prompt that names the thing itself.
     pub named: f64,
     pub utility: f64,
     pub confidence: f64,
-    /// Whether a memory of a repository is shown only there.
+    /// True if a repository's memory is shown only there.
     pub scope_holds: bool,
     pub scope_match: f64,
     pub risk_medium: f64,
@@ -23,16 +23,16 @@ pub struct Weights {
     pub shown_cosine: f64,
     pub shown_stems: usize,
     pub shown_coverage: f64,
-    /// The share of a prompt that is met at least where it has what a rule speaks of.
+    /// Minimum coverage of a prompt that mentions a rule's subject.
     pub shown_spoken_of: f64,
-    /// The share from which a prompt asks for nearly the same.
+    /// Minimum share of a prompt for nearly the same request.
     pub shown_same: f64,
     pub link_share: f64,
 }
 
-/// Those in force.
+/// The weights in force.
 pub static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
         words: 0.6,
         meaning: 0.4,
@@ -53,10 +53,10 @@ pub static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     })
 });
 
-/// A part of the ranking, and how it is left out, to see what it adds.
+/// A part of the ranking, and a function that disables it, to measure its effect.
 pub type Part = (&'static str, fn(&mut Weights));
 
-/// Every part.
+/// Every part of the ranking.
 pub static PARTS: &[Part] = &[
     ("words in common", |weights| {
         (weights.words, weights.shown_stems, weights.shown_coverage) = (0.0, 0, f64::INFINITY);

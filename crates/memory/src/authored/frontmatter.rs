@@ -1,7 +1,7 @@
 //! Frontmatter: `key: value` lines between two `---` lines at the beginning of a file.
 //!
-//! Values are texts, quoted or not, truth values, numbers, lists as `[a, b]` or as `- a`
-//! lines under the key. Nothing deeper: a memory needs no more.
+//! Values are texts, quoted or not, booleans, numbers, and lists as `[a, b]` or as `- a` lines
+//! under the key. Nested values are not supported.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The error of a value that is not what it should be.
+    /// The error for a value of the wrong type.
     pub(super) fn bad(&self, wanted: &str) -> String {
         format!("line {}: `{}` must be {wanted}, not {}", self.line, self.key, self.value)
     }
@@ -80,7 +80,7 @@ fn value(text: &str) -> Result<Value, String> {
     scalar(text)
 }
 
-/// The items of a list, parted by commas outside quotation marks.
+/// The items of a list, separated by commas outside quotation marks.
 fn items(text: &str) -> Result<Vec<Value>, String> {
     let mut items = Vec::new();
     let (mut start, mut quote) = (0, None);
@@ -124,7 +124,7 @@ fn scalar(text: &str) -> Result<Value, String> {
     })
 }
 
-/// A number, if the text is one that can be written back: `1.` and `inf` are texts.
+/// A number, if it can be written back unchanged: `1.` and `inf` are texts.
 fn number(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let begins = digits.starts_with(|c: char| c.is_ascii_digit());

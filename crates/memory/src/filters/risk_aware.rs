@@ -13,7 +13,7 @@ use hashbrown::HashSet;
 use super::{Filter, Kept, Rule};
 use crate::candidate::{Candidate, Risk, by_worth};
 
-/// Candidates that are kept at most.
+/// Maximum candidates kept.
 const KEPT_MAX: usize = 8;
 /// Candidates below this are dropped.
 const CONFIDENCE_MIN: f64 = 0.40;
@@ -56,7 +56,7 @@ fn keep(mut candidates: Vec<Candidate>) -> Kept {
     (kept.into_iter().map(|(candidate, _)| candidate).collect(), Some(note))
 }
 
-/// The words of what a candidate says and when it is of use.
+/// The words of a candidate's text and of its `when_to_use`.
 fn words(candidate: &Candidate) -> HashSet<String> {
     [&candidate.text, &candidate.when_to_use]
         .into_iter()

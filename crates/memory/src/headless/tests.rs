@@ -1,4 +1,4 @@
-//! Answers of a model as they may come: good ones, and ones that somebody else wrote into it.
+//! Tests with good answers of a model, and with answers that another author manipulated.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::memory::{Level, Status};
 use crate::shelf::Shelf;
 use crate::testing;
 
-/// An answer with these candidates, each what differs from a good one.
+/// An answer with these candidates, each given by its differences from a good one.
 fn answer(changes: &[Value]) -> String {
     let candidate = |change: &Value| {
         let mut one = json!({

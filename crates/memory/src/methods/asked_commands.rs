@@ -1,9 +1,9 @@
-//! Commands that did what was asked, of any kind: the request, and the command that passed for it.
+//! Commands that fulfilled a request of any kind: the request, and the command that passed for it.
 //!
-//! One session shows little, so the same command for the same kind of request is counted over
-//! sessions. What any repository of its kind shows (`cargo test`), looks and version control are
-//! left out. What prepares the shell in front of a command (`source venv/bin/activate &&`) belongs
-//! to it.
+//! One session is weak evidence, so the same command for the same kind of request is counted over
+//! sessions. Commands obvious from any such repository (`cargo test`), read-only commands and
+//! version control are left out. A prefix that prepares the shell (`source venv/bin/activate &&`)
+//! belongs to the command.
 
 use retro_insight::{Beat, Call};
 use retro_model::ToolClass;
@@ -21,9 +21,10 @@ use crate::episode::{Episode, shortened};
 pub(super) const METHOD: Method =
     Method { name: "asked_commands", title: "commands that did what was asked, counted over sessions", mine };
 
-/// Candidates of one session.
+/// Maximum candidates of one session.
 const CANDIDATES_MAX: usize = 2;
-/// Commands of one turn; more are a piece of work, and none of them is the answer.
+/// Maximum commands of one turn. A turn with more is a larger task, and no single command is the
+/// answer.
 const COMMANDS_MAX: usize = 6;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
@@ -60,7 +61,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     found
 }
 
-/// Whether a call runs something that another session may want to run again.
+/// True if a call runs a command that another session may want to repeat.
 fn is_command(call: &Call) -> bool {
     let is_work = !matches!(call.purpose, Purpose::Read | Purpose::Search | Purpose::Vcs | Purpose::Install);
     let Some(line) = call.command.as_deref().filter(|_| call.class == ToolClass::Shell && is_work) else {
@@ -72,8 +73,8 @@ fn is_command(call: &Call) -> bool {
     !is_left_out && shell::core(line).is_some()
 }
 
-/// Whether a command answers a request: it is the only one that passed, or they share a word. A
-/// check after an edit is part of the work and not what was asked, unless a telling word says so.
+/// True if a command answers a request: it is the only one that passed, or they share a word. A
+/// check after an edit is part of the work and not an answer, unless a significant word matches.
 fn answers(call: &Call, asked: &str, passed: usize, has_edits: bool) -> bool {
     let line = call.command.as_deref().unwrap_or_default();
     if has_edits && (call.is_validation() || call.purpose == Purpose::Format) {

@@ -1,4 +1,4 @@
-//! What of a command line is worth repeating, and what a candidate is found by.
+//! Extracts the part of a command line worth repeating, and keywords for a candidate.
 
 use std::sync::LazyLock;
 
@@ -9,12 +9,12 @@ use retro_text::calls::{covers, same_command, understand};
 
 use crate::episode::Episode;
 
-/// Shells inside shells that are looked into.
+/// Maximum nesting of shells inside shells.
 const DEPTH_MAX: usize = 3;
-/// Keywords of a candidate.
+/// Maximum keywords of a candidate.
 const KEYWORDS_MAX: usize = 12;
 
-/// Output that goes elsewhere, and the mark of a background command.
+/// Output redirections, and the mark of a background command.
 static REDIRECTIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?:\s*(?:\d?>&\d|[&\d]?>{1,2}\s*[^\s'"|&;<>]+|<\s*/dev/null|\s&))+\s*$"#).ok()
 });
@@ -25,7 +25,7 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Errors of the command line itself: the program, an option or a task is not there.
+/// Errors of the command line itself: a missing program, option or task.
 static USAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)command not found|not recognized|unrecogni[sz]ed (?:option|argument|arguments|subcommand)|unknown (?:option|flag|argument|command|subcommand|shorthand flag|switch)|invalid (?:option|argument|choice|flag)|unexpected argument|illegal option|no such (?:command|subcommand|option)|missing script|missing required|required (?:flag|argument)|no rule to make target|is not a (?:git|valid) command|no module named|cannot find module|could not find (?:`?cargo\.toml|a package\.json)|no such file or directory|executable (?:file )?not found|externally-managed-environment|requires an argument|usage:",
@@ -33,16 +33,15 @@ static USAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The part of a command line that does its work, as it is written there: without the
-/// change of folder before it, and without pipes and redirections behind it. Nothing where
-/// no part can be told from the others.
+/// The essential part of a command line, verbatim: without the change of folder before it, and
+/// without pipes and redirections after it. `None` if no part stands out.
 pub(super) fn essence(line: &str) -> Option<&str> {
     let whole = understand(line);
     let runner = whole.runner();
     part_that(line, &|part| !runner.is_empty() && understand(part).runner() == runner, 0)
 }
 
-/// The part of a command line that makes a commit.
+/// The part of a command line that creates a commit.
 pub(super) fn commit_in(line: &str) -> Option<&str> {
     part_that(line, &|part| understand(part).commits(), 0)
 }
@@ -67,16 +66,15 @@ fn part_that<'l>(line: &'l str, is_it: &dyn Fn(&str) -> bool, depth: usize) -> O
     is_plain(part).then_some(part)
 }
 
-/// Whether a part is a command that can be repeated: it begins with a program or a
-/// variable, its quotation marks are closed, and it reads no text from the line.
+/// True if a part is a repeatable command: it begins with a program or a variable, its quotation
+/// marks are closed, and it has no here-document.
 fn is_plain(part: &str) -> bool {
     let starts = part.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '~'));
     let closed = ['\'', '"'].iter().all(|mark| part.matches(*mark).count() % 2 == 0);
     starts && closed && !part.contains("<<") && !part.ends_with('…')
 }
 
-/// Whether a call failed because of how it was written: the program, an option, a task or a
-/// file that it names is not there.
+/// True if a call failed because its command line names a missing program, option, task or file.
 pub(super) fn is_misuse(call: &Call) -> bool {
     let sample = call.sample.as_deref().unwrap_or_default();
     call.class == ToolClass::Shell
@@ -85,14 +83,14 @@ pub(super) fn is_misuse(call: &Call) -> bool {
         && USAGE.as_ref().is_some_and(|usage| usage.is_match(sample))
 }
 
-/// Whether a later call shows that an earlier one does not fail any more.
+/// True if a later call shows that an earlier one no longer fails.
 pub(super) fn answers(later: &Call, earlier: &Call) -> bool {
     let (Some(later), Some(earlier)) = (&later.command, &earlier.command) else { return false };
     let (later, earlier) = (understand(later), understand(earlier));
     same_command(&later, &earlier) || covers(&later, &earlier)
 }
 
-/// Whether a file is read by people only.
+/// True if only people read the file.
 pub(super) fn is_document(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "md" | "mdx" | "txt" | "rst" | "adoc")
@@ -114,7 +112,7 @@ fn script_inside(line: &str) -> Option<&str> {
     (!inside.trim().is_empty()).then(|| inside.trim())
 }
 
-/// The commands of a line, split where one ends outside quotation marks.
+/// The commands of a line, split at separators outside quotation marks.
 fn parts(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut quote, mut skip) = (0, None, false);
@@ -129,7 +127,7 @@ fn parts(line: &str) -> Vec<&str> {
             (Some(mark), _) if c == mark => quote = None,
             (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
-            // `2>&1` and `&>` are no ends.
+            // `2>&1` and `&>` do not end a command.
             (None, '&') if before == '>' || line.get(at + 1..).is_some_and(|rest| rest.starts_with('>')) => {}
             (None, ';' | '|' | '&' | '\n') => {
                 parts.extend(line.get(start..at).map(str::trim).filter(|part| !part.is_empty()));
@@ -143,7 +141,7 @@ fn parts(line: &str) -> Vec<&str> {
     parts
 }
 
-/// A path as the repository names it: below its top folder or the session's folder.
+/// A path relative to the repository's top folder or the session's folder.
 pub(super) fn below<'p>(episode: &Episode, path: &'p str) -> &'p str {
     let tops = [&episode.repository.root, &episode.cwd];
     for top in tops.into_iter().flatten() {
@@ -157,12 +155,12 @@ pub(super) fn below<'p>(episode: &Episode, path: &'p str) -> &'p str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// What a command is for and what runs it: `test cargo test`.
+/// The purpose and the runner of a command: `test cargo test`.
 pub(super) fn purpose_of(call: &Call) -> String {
     format!("{} {}", call.purpose.as_str(), call.runner)
 }
 
-/// Identifiers, tools and error codes of texts; `first` come first.
+/// Identifiers, tools and error codes from texts, beginning with `first`.
 pub(super) fn keywords<'t>(first: &[&str], texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |word: &str| {

@@ -1,9 +1,8 @@
-//! Errors that were met and mended: what failed, what was done next, and the same command
-//! passing afterwards.
+//! Errors that were fixed: the failure, the next steps, and the later success of the same command.
 //!
-//! Only what passed again counts. Failures of the agent's own tools (a text to replace that
-//! was not there) teach a person nothing and are left out, and so is a repair of which
-//! nothing is known but that the command passed the next time.
+//! Only failures that later passed count. Failures of the agent's own tools (a text to replace that
+//! was not found) teach a person nothing and are left out, and so is a repair without any known
+//! step.
 
 use hashbrown::HashMap;
 use retro_insight::{Beat, Call};
@@ -21,15 +20,15 @@ use crate::episode::{Change, Episode, shortened};
 pub(super) const METHOD: Method =
     Method { name: "error_fix", title: "errors that came up, and what made the same command pass", mine };
 
-/// Steps of a repair that are told.
+/// Maximum steps in the text.
 const STEPS_MAX: usize = 3;
-/// Characters of all of them.
+/// Maximum characters of all steps.
 const STEPS_CHARS_MAX: usize = 260;
-/// Candidates of one session.
+/// Maximum candidates of one session.
 const CANDIDATES_MAX: usize = 3;
-/// Lines of an error by which it is found.
+/// Maximum error lines that searches match.
 const LINES_MAX: usize = 4;
-/// Characters of an error's line, in the text and in what it is found by.
+/// Maximum characters of an error line, in the text and in the search key.
 const ERROR_CHARS: usize = 160;
 const KEY_CHARS: usize = 100;
 
@@ -47,12 +46,12 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             .cmp(&(a.priority, a.seen, a.created_at))
             .then(a.subject.cmp(&b.subject))
     });
-    // A test that failed while its code was written teaches nothing.
+    // A test that failed while its code was being written is no lesson.
     found.retain(|candidate| {
         let is_by_commands = candidate.files.is_empty() && !candidate.stance.is_empty();
         candidate.priority > ASSERTION || is_by_commands
     });
-    // One cause is one memory, however many errors it had.
+    // Errors with the same cause become one memory.
     let mut told: Vec<Candidate> = Vec::new();
     for candidate in found {
         let is_same = |known: &&mut Candidate| known.stance == candidate.stance && !known.stance.is_empty();
@@ -72,7 +71,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     told
 }
 
-/// What an error is known by: its fingerprint, else the line that the passing run has not.
+/// Identifies an error: by its fingerprint, else by a line that the passing run lacks.
 fn subject(episode: &Episode, repair: &Repair) -> Option<String> {
     if !repair.fingerprint.is_empty() {
         return Some(repair.fingerprint.clone());
@@ -87,7 +86,7 @@ fn subject(episode: &Episode, repair: &Repair) -> Option<String> {
 /// The priority of a test that failed and then passed.
 const ASSERTION: u8 = 3;
 
-/// The last repair of one error, told with its evidence.
+/// The last repair of one error, in words, with its evidence.
 fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidate> {
     let repair = repairs.iter().rev().find(|repair| repair.passing.is_some())?;
     let passing = repair.passing.as_ref()?;
@@ -100,7 +99,7 @@ fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidat
     let snippet = repair.failing.snippet.as_deref().filter(|_| !repair.fingerprint.is_empty());
     let error = match snippet.and_then(cause) {
         Some(error) => error,
-        // A summary says that it failed. Why is in a line that the passing run does not have.
+        // A summary only shows the failure. The reason is in a line that the passing run lacks.
         None => telling(&lines)?,
     };
     let ran = episode.span(&failed_beat.id, &shell::core(failed.command.as_deref()?)?)?;
@@ -168,8 +167,7 @@ fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidat
     Some(candidate)
 }
 
-/// Whether the fix is what everybody would do: a checker names a file, and that file is
-/// edited.
+/// True if the fix is obvious: a checker names a file, and that file is edited.
 fn is_plain(purpose: Purpose, error: &str, steps: &[Done], seen: usize) -> bool {
     let names = |step: &Done| {
         let name = step.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).next());
@@ -183,27 +181,27 @@ fn is_plain(purpose: Purpose, error: &str, steps: &[Done], seen: usize) -> bool 
         && steps.iter().any(names)
 }
 
-/// Whether editing files can be what makes a command pass. No edit mends what git and its
-/// servers refuse, nor what a shell says of the command line itself.
+/// True if editing files can make the command pass. An edit cannot fix errors from git and its
+/// servers, nor errors of the command line itself.
 fn can_be_edited(purpose: Purpose, error: &str) -> bool {
     let is_of_shell = ["(eval):", "bash: line", "zsh:", "sh: "].iter().any(|start| error.starts_with(start));
     purpose != Purpose::Vcs && !is_of_shell
 }
 
-/// Something that was done between a failure and the pass.
+/// A step between a failure and the success.
 struct Done {
     told: String,
     spans: Vec<Span>,
     file: Option<String>,
-    /// It says what was done, not only where.
+    /// True if it describes a change, not only its place.
     is_telling: bool,
-    /// It takes back work that was done.
+    /// True if it discards earlier work.
     is_discard: bool,
 }
 
 impl Done {
-    /// An edit of a file, with what it changed where that is small. A name and what a line
-    /// said before are not the model's words.
+    /// An edit of a file, with its change if that is small. A file name and the previous line are
+    /// not the model's words.
     fn edit(episode: &Episode, beat: &Beat, path: &str, place: Span) -> Done {
         let place = Span { voice: place.voice.max(Voice::Tool), ..place };
         let named = edited(below(episode, path));
@@ -227,7 +225,7 @@ impl Done {
         done
     }
 
-    /// The same without what was changed.
+    /// Shortens the text to the file name, without the change.
     fn briefly(&mut self, episode: &Episode) {
         if let Some(file) = &self.file {
             self.told = edited(below(episode, file));
@@ -237,7 +235,7 @@ impl Done {
     }
 }
 
-/// That a file was edited, by name unless its name would end a quotation.
+/// States that a file was edited. Names it unless its name would end a quotation.
 fn edited(name: &str) -> String {
     match marked(name) {
         Some(name) => format!("edited {name}"),
@@ -254,7 +252,7 @@ fn marked(words: &str) -> Option<String> {
     }
 }
 
-/// What an edit changed, in words, if they can be quoted.
+/// The change in words, if it can be quoted.
 fn what(change: &Change) -> Option<String> {
     let lines = |lines: &[String]| {
         let marked: Option<Vec<String>> = lines.iter().map(|line| marked(line)).collect();
@@ -267,8 +265,8 @@ fn what(change: &Change) -> Option<String> {
     })
 }
 
-/// The last changes before the pass: edits, and commands that change something.
-/// Nothing before the last run that failed: that did not help.
+/// The last changes before the success: edits, and commands that change something. Excludes
+/// anything before the last failing run, since it did not help.
 fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
     let mut done: Vec<Done> = Vec::new();
     for step in repair.steps.iter().rev() {
@@ -305,7 +303,7 @@ fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
         }
     }
     done.reverse();
-    // The last change is the one that helped.
+    // The last change is the effective one.
     for at in 0..done.len() {
         let chars: usize = done.iter().map(|step| step.told.chars().count()).sum();
         if let Some(step) = done.get_mut(at).filter(|_| chars > STEPS_CHARS_MAX) {
@@ -316,8 +314,7 @@ fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
     done
 }
 
-/// The line of an error as far as it can be quoted, if it says what went wrong and not only
-/// that something did.
+/// The quotable part of an error line, if it gives a reason and not only the fact of a failure.
 fn cause(line: &str) -> Option<&str> {
     let line = line.trim().trim_end_matches('…').lines().next()?.trim();
     let end = line.char_indices().nth(ERROR_CHARS).map_or(line.len(), |(end, _)| end);
@@ -332,8 +329,7 @@ fn cause(line: &str) -> Option<&str> {
     (!is_warning && line.split_whitespace().filter(says).count() >= 2).then_some(line)
 }
 
-/// The line of a failing run that says what went wrong and is not in the output of the run
-/// that passed.
+/// The line of a failing run that gives the reason and is not in the output of the passing run.
 fn distinctive<'e>(episode: &'e Episode, failing: &str, passing: &str) -> Option<&'e str> {
     telling(&distinctive_lines(episode, failing, passing))
 }
@@ -345,7 +341,7 @@ fn distinctive_lines<'e>(episode: &'e Episode, failing: &str, passing: &str) -> 
     lines.filter(|line| !passed.contains(line.trim())).filter_map(cause).collect()
 }
 
-/// The line that tells most; one with a word of refusal before any other.
+/// The most informative line. A line with a word of refusal comes first.
 fn telling<'e>(told: &[&'e str]) -> Option<&'e str> {
     let refuses = |line: &&&str| {
         let lower = line.to_lowercase();
@@ -355,7 +351,7 @@ fn telling<'e>(told: &[&'e str]) -> Option<&'e str> {
     told.iter().find(refuses).or(told.first()).copied()
 }
 
-/// Words with which programs say why they did not do something.
+/// Words with which programs refuse an action.
 const REFUSALS: &[&str] = &[
     "already",
     "busy",
@@ -386,7 +382,7 @@ const REFUSALS: &[&str] = &[
     "unsupported",
 ];
 
-/// Words that say that something failed, not what.
+/// Words that report a failure without a reason.
 const EMPTY_WORDS: &[&str] = &[
     "error", "errors", "fail", "failed", "failure", "failures", "failing", "build", "job", "test", "tests",
     "exit", "code", "status", "with", "the", "and", "command", "process", "exited", "some", "suite",
@@ -394,7 +390,7 @@ const EMPTY_WORDS: &[&str] = &[
     "while", "running", "checks",
 ];
 
-/// Whether a line reports what a test expected.
+/// True if a line reports a test's expectation.
 fn is_assertion(line: &str) -> bool {
     let lower = line.to_lowercase();
     ["assert", "expected", "want", "--- fail", "fail:", "to equal", "to be "]
@@ -405,7 +401,7 @@ fn is_assertion(line: &str) -> bool {
 fn runner(command: &str) -> String {
     let call = understand(command);
     let runner = call.runner();
-    // A script of the repository is known by the command that runs it.
+    // A script of the repository is identified by the command that runs it.
     let is_named = !runner.is_empty() && !runner.starts_with("script ");
     if is_named { runner.to_owned() } else { shortened(command, 60) }
 }

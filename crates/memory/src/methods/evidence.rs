@@ -1,7 +1,7 @@
 //! Quotations for the texts of candidates: every quoted piece is a span of an event.
 //!
-//! A text is assembled from pieces that are handed out here. A piece that its event does
-//! not hold word for word is not handed out, so that nothing can be said of it.
+//! Texts are assembled from pieces made here. A piece is only made if its event contains it
+//! verbatim.
 
 use retro_insight::{Beat, Call};
 use retro_text::calls::understand;
@@ -10,18 +10,18 @@ use super::commands::{below, commit_in, essence, is_document};
 use crate::candidate::{Candidate, Span, Voice};
 use crate::episode::Episode;
 
-/// Characters of a quoted command; a longer one is a program of its own.
+/// Maximum characters of a quoted command. A longer one is a program.
 const COMMAND_CHARS_MAX: usize = 160;
-/// Characters of a quoted line of output.
+/// Maximum characters of a quoted line of output.
 const OUTPUT_CHARS_MAX: usize = 140;
-/// Files that a text names; the others are counted.
+/// Maximum files named in a text. The others are counted.
 const FILES_MAX: usize = 3;
-/// Files beyond which a change has no pattern.
+/// A change of more files has no pattern.
 const FOCUS_FILES_MAX: usize = 8;
-/// What is written where a secret was.
+/// The prefix of a placeholder for a secret.
 const SECRET: &str = "[redacted:";
 
-/// The quotations of one candidate, in the order in which they are used.
+/// The quotations of one candidate, in order of use.
 pub(super) struct Evidence<'a> {
     episode: &'a Episode,
     spans: Vec<Span>,
@@ -29,12 +29,12 @@ pub(super) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Before the first quotation.
+    /// Starts without any quotation.
     pub(super) fn new(episode: &'a Episode) -> Evidence<'a> {
         Evidence { episode, spans: Vec::new(), files: Vec::new() }
     }
 
-    /// Words of an event, to be put between marks.
+    /// Quotes words of an event, without marks.
     fn take(&mut self, event_id: &str, words: &str) -> Option<String> {
         if words.contains(SECRET) {
             return None;
@@ -47,7 +47,7 @@ impl<'a> Evidence<'a> {
         Some(text)
     }
 
-    /// A command or a name, between backticks.
+    /// A command or a name, in backticks.
     pub(super) fn code(&mut self, event_id: &str, words: &str) -> Option<String> {
         if words.contains('`') {
             return None;
@@ -55,12 +55,12 @@ impl<'a> Evidence<'a> {
         self.take(event_id, words).map(|text| format!("`{text}`"))
     }
 
-    /// Words that somebody said, between quotation marks.
+    /// A message, in quotation marks.
     pub(super) fn said(&mut self, event_id: &str, words: &str) -> Option<String> {
         self.take(event_id, words).map(|text| format!("\"{text}\""))
     }
 
-    /// What a shell call ran, and in which folder below the session's own.
+    /// The command of a shell call, and its folder relative to the session's.
     pub(super) fn command(&mut self, beat: &Beat, call: &Call) -> Option<String> {
         let line = call.command.as_deref()?;
         let part = essence(line).filter(|part| part.chars().count() <= COMMAND_CHARS_MAX)?;
@@ -74,7 +74,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The commit that a shell call made; without its message where that is long.
+    /// The commit that a shell call made. Omits a long message.
     pub(super) fn commit(&mut self, beat: &Beat, call: &Call) -> Option<String> {
         let whole =
             commit_in(call.command.as_deref()?).filter(|part| part.chars().count() <= COMMAND_CHARS_MAX);
@@ -133,7 +133,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// What a failed call printed: `output said: "…"`.
+    /// The output of a failed call: `output said: "…"`.
     pub(super) fn error(&mut self, call: &Call) -> Option<String> {
         let line = call.sample.as_deref()?.trim_end_matches('…').trim();
         if !says_error(line) {
@@ -143,13 +143,13 @@ impl<'a> Evidence<'a> {
         self.said(call.result_id.as_deref()?, words).map(|said| format!("output said: {said}"))
     }
 
-    /// Whether what was edited is work that a later session could do the same way: some of
-    /// it is more than documents, and it is not half the repository.
+    /// True if the edits could be repeated by a later session: some are not documents, and they do
+    /// not cover half the repository.
     pub(super) fn is_focused(&self) -> bool {
         self.files.len() <= FOCUS_FILES_MAX && !self.files.iter().all(|file| is_document(file))
     }
 
-    /// Puts the quotations into a candidate, with the events that hold them.
+    /// Adds the quotations to a candidate, with their events.
     pub(super) fn fill(self, candidate: &mut Candidate) {
         candidate.origin = self.spans.iter().map(|span| span.voice).max().unwrap_or(Voice::Model);
         let mut refs: Vec<String> = Vec::new();
@@ -165,8 +165,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Whether a line says what is wrong: some words of it are no paths, numbers or times, and
-/// it is no warning.
+/// True if a line gives a reason: some of its words are not paths, numbers or times, and it is not
+/// a warning.
 fn says_error(line: &str) -> bool {
     let is_word = |word: &&str| {
         let letters = word.chars().filter(|c| c.is_alphabetic()).count();
@@ -178,7 +178,7 @@ fn says_error(line: &str) -> bool {
         && line.split_whitespace().filter(is_word).count() >= 2
 }
 
-/// Whether a file is of no other session's concern: outside the folder and the repository.
+/// True if a file does not concern other sessions: it is outside the folder and the repository.
 fn is_outside(episode: &Episode, path: &str) -> bool {
     let is_absolute = path.starts_with(['/', '~']) || path.get(1..3) == Some(":\\");
     is_absolute && below(episode, path) == path && episode.cwd.is_some()
@@ -196,12 +196,12 @@ fn listed(named: &[String], count: usize, noun: &str) -> Option<String> {
     })
 }
 
-/// A text between marks that it does not hold itself.
+/// A text between marks that it does not contain.
 pub(super) fn quoted(text: &str) -> String {
     if text.contains('"') { format!("“{text}”") } else { format!("\"{text}\"") }
 }
 
-/// The beginning of a text with at most so many characters, cut between words.
+/// The beginning of a text with at most `chars_max` characters, cut between words.
 pub(super) fn clipped(text: &str, chars_max: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(chars_max) else { return text.trim() };
     let head = text.get(..end).unwrap_or(text);

@@ -28,20 +28,20 @@ use crate::episode::{Episode, shortened};
 pub(super) const METHOD: Method =
     Method { name: "memp_procedural", title: "the whole session as one procedure", mine };
 
-/// Steps of a procedure: at least, and at most.
+/// Minimum and maximum steps of a procedure.
 const STEPS_MIN: usize = 3;
 const STEPS_MAX: usize = 12;
-/// Turns with edits beyond which a session has more than one task.
+/// A session with more turns with edits has more than one task.
 const TASKS_MAX: usize = 3;
-/// Warnings, and characters of one.
+/// Maximum warnings, and maximum characters of one.
 const WARNINGS_MAX: usize = 5;
 const WARNING_CHARS_MAX: usize = 160;
-/// Characters of the text that steps may take.
+/// Maximum characters of all steps in the text.
 const STEPS_CHARS_MAX: usize = 330;
-/// Steps beyond which a session is a story and no procedure.
+/// A session with more steps is a story and not a procedure.
 const STORY_STEPS: usize = 15;
 
-/// Sentences in which somebody says what must or must not be done.
+/// Sentences that demand or forbid something.
 static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:don'?t|do not|never|always|avoid|make sure|be careful|must(?: not)?|warning)\b")
         .ok()
@@ -94,7 +94,7 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     candidate.keywords = keywords(&[], [text.as_str()]);
     candidate.text = text;
     candidate.when_to_use = format!("When asked: {goal}");
-    // One success is one success; several in different sessions raise it.
+    // One success counts little. Several in different sessions raise the confidence.
     candidate.confidence = if episode.outcome.confidence >= 0.8 { 0.6 } else { 0.5 };
     candidate.worked = 1;
     if !(is_more && has_own_commands(&calls)) {
@@ -103,9 +103,9 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// The steps that fit, and how it ended; and whether one of them runs something.
+/// The steps that fit, and the outcome. Also whether any step runs something.
 fn text(goal: &str, steps: &[Step], outcome: &str) -> (String, bool) {
-    // Looking around comes first everywhere: what was changed and run says more.
+    // Every session begins by looking around. Changes and commands are more informative.
     let mut told: Vec<&Step> = steps.iter().filter(|step| step.phase != Phase::Look).collect();
     told.dedup();
     let mut text = String::new();
@@ -125,7 +125,7 @@ fn text(goal: &str, steps: &[Step], outcome: &str) -> (String, bool) {
     (shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600), runs)
 }
 
-/// What shows how the session ended.
+/// The evidence for the outcome of the session.
 fn outcome<'a>(episode: &'a Episode, evidence: &mut Evidence<'a>) -> Option<String> {
     let id = episode.outcome.evidence_refs.first()?;
     let shown = match episode.call(id) {
@@ -145,7 +145,7 @@ fn outcome<'a>(episode: &'a Episode, evidence: &mut Evidence<'a>) -> Option<Stri
     Some(format!("Outcome: {} ({shown}).", episode.outcome.reason))
 }
 
-/// Where the session worked.
+/// The agent, folder and branch of the session.
 fn preconditions(episode: &Episode) -> Vec<String> {
     let mut all = vec![format!("agent: {}", episode.key.agent)];
     all.extend(episode.cwd.iter().map(|cwd| format!("folder: {cwd}")));
@@ -153,7 +153,7 @@ fn preconditions(episode: &Episode) -> Vec<String> {
     all
 }
 
-/// What the person warned of, in the person's own words.
+/// The user's warnings, verbatim.
 fn warnings(episode: &Episode, evidence: &mut Evidence<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (beat, _) in episode.trace.prompts() {

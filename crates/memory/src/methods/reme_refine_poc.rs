@@ -30,9 +30,9 @@ pub(super) const METHOD: Method = Method {
     mine,
 };
 
-/// Candidates of a session.
+/// Maximum candidates of a session.
 const LESSONS_MAX: usize = 3;
-/// Of the same kind.
+/// Maximum candidates of the same kind.
 const SAME_KIND_MAX: usize = 2;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
@@ -40,7 +40,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     found.extend(failures::triggers(episode));
     found.extend(lessons::lessons(episode));
     found.extend(success::pattern(episode));
-    // No ids yet: the sort keeps the order of the session where two are worth the same.
+    // There are no ids yet: the sort keeps the order of the session among equals.
     found.sort_by(by_worth);
     let mut kept: Vec<Candidate> = Vec::new();
     for candidate in found {

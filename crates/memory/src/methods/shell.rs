@@ -1,14 +1,14 @@
-//! Which command lines can be repeated in another session.
+//! Determines whether a command line can be repeated in another session.
 
 use retro_text::calls::{Purpose, understand};
 
 use super::commands::essence;
 
-/// Characters of a command; a longer one is a script of its own.
+/// Maximum characters of a command. A longer one is a script.
 const COMMAND_CHARS: usize = 160;
 
-/// The part of a line that does the work, as it is written there, if it can be run again:
-/// no script of its own, no text that it makes up.
+/// The essential part of a line, verbatim, if it can be repeated: no inline script, no generated
+/// text.
 pub(super) fn core(line: &str) -> Option<String> {
     let command = essence(line)?;
     let is_script = ["<<", "$(", "`", " -c ", " -e ", "\n", "; ", "|| ", " && ", " > "];
@@ -18,7 +18,7 @@ pub(super) fn core(line: &str) -> Option<String> {
     (fits && !is_script.iter().any(|mark| command.contains(mark))).then(|| command.to_owned())
 }
 
-/// Whether a line is for one file or one test, not for the repository.
+/// True if a line concerns one file or one test, not the repository.
 pub(super) fn is_one_off(line: &str) -> bool {
     let Some(command) = essence(line) else { return true };
     let names_file = |word: &str| {
@@ -67,7 +67,7 @@ pub(super) fn is_one_off(line: &str) -> bool {
     command.split_whitespace().skip(1).any(|word| names_file(word) || one_test.contains(&word))
 }
 
-/// Whether any repository of its kind shows this command: `cargo test`, `npm run build`.
+/// True if the command is obvious from any such repository: `cargo test`, `npm run build`.
 pub(super) fn is_plain(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
@@ -80,8 +80,8 @@ pub(super) fn is_plain(line: &str) -> bool {
     words <= step.runner.split(' ').count().max(1)
 }
 
-/// Whether the names of a command are those of its program, not of the repository: a target of
-/// make or a script of the repository is the repository's own.
+/// True if all names in a command belong to its program. A make target or a script of the
+/// repository belongs to the repository.
 pub(super) fn is_of_everybody(line: &str) -> bool {
     let call = understand(line);
     let is_own = |program: &str| {
@@ -90,7 +90,7 @@ pub(super) fn is_of_everybody(line: &str) -> bool {
     call.main_step().is_none_or(|step| !step.words.first().is_some_and(|word| is_own(word)))
 }
 
-/// Whether a line takes back work that was done, so that it mends nothing.
+/// True if a line discards earlier work, and thus fixes nothing.
 pub(super) fn is_discard(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
@@ -98,14 +98,14 @@ pub(super) fn is_discard(line: &str) -> bool {
     step.program() == "git" && matches!(word, "checkout" | "restore" | "reset" | "stash" | "clean" | "revert")
 }
 
-/// Programs that tidy up or look around: nobody asks for them by name.
+/// Programs that tidy up or look around, which users do not request by name.
 const HOUSEKEEPING: &[&str] = &[
     "awk", "cat", "cd", "chmod", "cp", "curl", "date", "echo", "env", "export", "find", "grep", "head", "jq",
     "kill", "ln", "ls", "mkdir", "mv", "ps", "pwd", "rg", "rm", "sed", "sleep", "sort", "tail", "test",
     "touch", "wc", "which",
 ];
 
-/// Whether a line only tidies up or looks around, or runs something outside the repository.
+/// True if a line only tidies up, looks around, or runs something outside the repository.
 pub(super) fn is_housekeeping(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return true };
@@ -113,17 +113,17 @@ pub(super) fn is_housekeeping(line: &str) -> bool {
     HOUSEKEEPING.contains(&step.program()) || step.words.iter().any(is_elsewhere)
 }
 
-/// What prepares the shell for the commands after it.
+/// Commands that prepare the shell for later ones.
 const PREPARES: &[&str] =
     &["source ", ". ", "export ", "nvm use", "conda activate", "pyenv ", "fnm use", "asdf ", "cd "];
 
-/// Whether a part of a line only prepares the shell.
+/// True if a part of a line only prepares the shell.
 fn prepares(part: &str) -> bool {
     PREPARES.iter().any(|start| part.trim_start().starts_with(start))
         && !part.contains(['`', '$', ';', '|', '\n'])
 }
 
-/// A line without what prepares the shell at its beginning.
+/// A line without its preparation of the shell.
 pub(super) fn unprepared(line: &str) -> &str {
     let mut rest = line;
     while let Some((_, after)) = rest.split_once("&&").filter(|(part, _)| prepares(part)) {
@@ -132,8 +132,8 @@ pub(super) fn unprepared(line: &str) -> &str {
     rest
 }
 
-/// A command with what prepares the shell right before it on its line; a change of folder is
-/// no part of it.
+/// A command with the preparation right before it on its line. A change of folder does not belong
+/// to it.
 pub(super) fn with_preparation<'l>(line: &'l str, core: &'l str) -> &'l str {
     let Some(at) = line.find(core) else { return core };
     let mut from = at;
@@ -149,7 +149,7 @@ pub(super) fn with_preparation<'l>(line: &'l str, core: &'l str) -> &'l str {
     line.get(from..at + core.len()).unwrap_or(core)
 }
 
-/// A command with slots for what changes from one run to the next: numbers, versions, dates.
+/// A command with placeholders for values that vary between runs: numbers, versions, dates.
 pub(super) fn with_slots(command: &str) -> String {
     let slot = |word: &str| {
         let digits = word.chars().filter(char::is_ascii_digit).count();
@@ -168,8 +168,8 @@ pub(super) fn with_slots(command: &str) -> String {
     words.join(" ")
 }
 
-/// A line of several commands as it was written, without a change of folder at its beginning, if
-/// it can be run again.
+/// A line of several commands, verbatim but without a leading change of folder, if it can be
+/// repeated.
 pub(super) fn whole(line: &str) -> Option<&str> {
     let mut rest = line.trim();
     while let Some((_, after)) =
@@ -182,8 +182,8 @@ pub(super) fn whole(line: &str) -> Option<&str> {
     (fits && !is_script.iter().any(|mark| rest.contains(mark))).then_some(rest)
 }
 
-/// Whether a line changes something that could make another command pass: everything that is
-/// no look and no check.
+/// True if a line changes something that could make another command pass: it is neither read-only
+/// nor a check.
 pub(super) fn changes_something(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };

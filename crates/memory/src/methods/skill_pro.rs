@@ -26,16 +26,16 @@ use crate::episode::{Episode, shortened};
 pub(super) const METHOD: Method =
     Method { name: "skill_pro", title: "skills: turns that worked, with their check", mine };
 
-/// Candidates of a session.
+/// Maximum candidates of a session.
 const SKILLS_MAX: usize = 3;
-/// Steps of a skill.
+/// Maximum steps of a skill.
 const STEPS_MAX: usize = 10;
-/// Characters of praise that are quoted.
+/// Maximum characters of quoted praise.
 const PRAISE_CHARS_MAX: usize = 60;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut skills: Vec<Candidate> = turns(episode).iter().filter_map(|turn| skill(episode, turn)).collect();
-    // The sort keeps the order of the session where two are worth the same.
+    // The sort keeps the order of the session among equals.
     skills.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then(b.files.len().cmp(&a.files.len())));
     let mut kept: Vec<Candidate> = Vec::new();
     for skill in skills {
@@ -99,16 +99,16 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// What is said of a turn.
+/// The description of a turn.
 struct Told {
     text: String,
     /// The check that passed.
     check: Option<String>,
-    /// Whether it names more to run than the check.
+    /// True if it names further commands besides the check.
     is_more: bool,
 }
 
-/// What is said of a turn whose check passed.
+/// Describes a turn whose check passed.
 fn checked<'a>(
     turn: &Turn<'a>,
     (beat, call): (&'a Beat, &'a Call),
@@ -137,7 +137,7 @@ fn checked<'a>(
     Some(Told { text, check: Some(command), is_more: !also.is_empty() })
 }
 
-/// What is said of a turn that the person praised: it must have run something.
+/// Describes a turn that the user praised. It must have run something.
 fn praised<'a>(turn: &Turn<'a>, files: &str, evidence: &mut Evidence<'a>) -> Option<Told> {
     let (said, words) = turn.praise()?;
     let ran = turn.calls.iter().filter(|(_, call)| call.verdict == Verdict::Passed);

@@ -1,4 +1,4 @@
-//! The calls of a turn or a session as steps that somebody could repeat.
+//! Groups the calls of a turn or session into repeatable steps.
 
 use retro_insight::{Beat, Call};
 use retro_model::ToolClass;
@@ -6,22 +6,22 @@ use retro_text::calls::{Purpose, Verdict};
 
 use super::evidence::Evidence;
 
-/// What a call is part of.
+/// The phase of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Looking at files or for something.
     Look,
-    /// Changing files.
+    /// Changing files or settings.
     Edit,
-    /// Seeing whether the work is good.
+    /// Checking the work.
     Check,
     /// Running anything else.
     Run,
-    /// Committing.
+    /// Committing the work.
     Keep,
 }
 
-/// What a call is part of; nothing for one that leaves no trace.
+/// The phase of a call. `None` for a call without effect.
 pub(super) fn phase(call: &Call) -> Option<Phase> {
     if call.changed_files() {
         return Some(Phase::Edit);
@@ -39,7 +39,7 @@ pub(super) fn phase(call: &Call) -> Option<Phase> {
     }
 }
 
-/// What somebody could do again.
+/// A repeatable step of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub phase: Phase,
@@ -47,7 +47,7 @@ pub(super) struct Step {
     pub text: String,
 }
 
-/// The calls as steps: calls of the same phase that follow each other are one.
+/// Groups calls into steps: consecutive calls of the same phase form one step.
 pub(super) fn steps<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<Step> {
     let mut runs: Vec<(Phase, Vec<(&'a Beat, &'a Call)>)> = Vec::new();
     for (beat, call) in calls {
@@ -95,7 +95,7 @@ fn described<'a>(phase: Phase, run: &[(&'a Beat, &'a Call)], evidence: &mut Evid
     }
 }
 
-/// At most so many steps: the first and the last, and a word about those between.
+/// At most `max` steps: the first and the last, and a note on those in between.
 pub(super) fn bounded(steps: Vec<Step>, max: usize) -> Vec<String> {
     let mut steps: Vec<String> = steps.into_iter().map(|step| step.text).collect();
     if steps.len() <= max {
@@ -111,7 +111,7 @@ pub(super) fn bounded(steps: Vec<Step>, max: usize) -> Vec<String> {
     steps
 }
 
-/// Commands of note besides the checks: installs, formatters, programs of the user's own.
+/// Notable commands besides the checks: installs, formatters, the user's own programs.
 pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (beat, call) in calls {
@@ -127,7 +127,7 @@ pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Eviden
     found
 }
 
-/// Whether something was run besides editors, checks and formatters.
+/// True if anything ran besides editors, checks and formatters.
 pub(super) fn has_own_commands(calls: &[(&Beat, &Call)]) -> bool {
     calls.iter().any(|(_, call)| {
         phase(call) == Some(Phase::Run)
@@ -137,7 +137,7 @@ pub(super) fn has_own_commands(calls: &[(&Beat, &Call)]) -> bool {
     })
 }
 
-/// Programs that are only asked something, and code on the command line.
+/// True for read-only programs and inline code.
 fn is_look(call: &Call) -> bool {
     let line = call.command.as_deref().unwrap_or_default();
     [" -c ", " -e ", "--version", "--help", "/tmp/"].iter().any(|part| line.contains(part))

@@ -1,4 +1,4 @@
-//! The turns of a session: from one message of the person to the next.
+//! The turns of a session, each from one message of the user to the next.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use super::commands::{answers, is_misuse};
 use super::evidence::{Evidence, clipped};
 use crate::episode::Episode;
 
-/// Characters of a message that says what is wanted.
+/// Minimum characters of a message that states a request.
 const GIST_CHARS_MIN: usize = 15;
-/// Characters of it that are quoted, so that `when_to_use` stays short.
+/// Maximum characters quoted from it, so that `when_to_use` stays short.
 const GIST_CHARS_MAX: usize = 140;
-/// A correction that is less sure than this is none.
+/// Less certain corrections are ignored.
 const CORRECTION_MIN: f64 = 0.5;
 
 static PLEASED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -24,15 +24,15 @@ static PLEASED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static BUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:but|however|except|still|wrong|broken|fails?|not)\b").ok());
 
-/// What happened between two messages.
+/// The events between two messages.
 pub(super) struct Turn<'a> {
-    /// The last message up to it that says what is wanted: event and words.
+    /// The last message up to the turn that states a request: event and words.
     pub wanted: Option<(&'a str, &'a str)>,
-    /// Calls of the session's own thread.
+    /// Calls on the main thread.
     pub calls: Vec<(&'a Beat, &'a Call)>,
-    /// The message that ended it.
+    /// The message after the turn.
     pub next: Option<(&'a Beat, &'a str)>,
-    /// The person cut it off or refused a call.
+    /// True if the user interrupted it or refused a call.
     pub broken: bool,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn turns(episode: &Episode) -> Vec<Turn<'_>> {
 }
 
 impl<'a> Turn<'a> {
-    /// Whether nothing went wrong that is known of: no check is left red, the person did
-    /// not cut it off and did not correct it.
+    /// True if no problem is known: the last run of every check passed, and the user neither
+    /// interrupted nor corrected it.
     pub(super) fn is_successful(&self, episode: &Episode) -> bool {
         let corrected = |id: &str| {
             let mut sure = episode.corrections.iter().filter(|found| found.confidence >= CORRECTION_MIN);
@@ -79,8 +79,8 @@ impl<'a> Turn<'a> {
             && !self.next.is_some_and(|(beat, _)| corrected(&beat.id))
     }
 
-    /// Whether nothing that is known of went wrong in what it ran: the person did not cut it
-    /// off and did not correct it.
+    /// True if no problem is known with its commands: the user neither interrupted nor corrected
+    /// it.
     pub(super) fn is_successful_run(&self, episode: &Episode) -> bool {
         let is_corrected = |id: &str| {
             let mut sure = episode.corrections.iter().filter(|found| found.confidence >= CORRECTION_MIN);
@@ -89,7 +89,7 @@ impl<'a> Turn<'a> {
         !self.broken && !self.next.is_some_and(|(beat, _)| is_corrected(&beat.id))
     }
 
-    /// What the person said next, if that was praise.
+    /// The user's next message, if it was praise.
     pub(super) fn praise(&self) -> Option<(&'a Beat, &'a str)> {
         let next = self.next.map(|(beat, _)| (beat, beat.typed.as_str()));
         next.filter(|(_, text)| {
@@ -99,8 +99,8 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// The runs of a check that failed before it passed, with an edit in between, and not
-    /// because of how they were written.
+    /// The failed runs of a check before it passed, with an edit in between. Excludes failures of
+    /// the command line itself.
     pub(super) fn failed_before(&self, check: &Call) -> Vec<(&'a Beat, &'a Call)> {
         let last_edit = self.calls.iter().rposition(|(_, call)| call.changed_files()).unwrap_or(0);
         let before = self.calls.get(..last_edit).unwrap_or_default().iter();
@@ -110,7 +110,7 @@ impl<'a> Turn<'a> {
             .collect()
     }
 
-    /// The check that passed after the last edit; tests before builds before linters.
+    /// The check that passed after the last edit. Prefers tests, then builds, then linters.
     pub(super) fn verification(&self) -> Option<(&'a Beat, &'a Call)> {
         let last_edit = self.calls.iter().rposition(|(_, call)| call.changed_files());
         let after = self.calls.get(last_edit.map_or(0, |at| at + 1)..)?;
@@ -118,14 +118,14 @@ impl<'a> Turn<'a> {
         passed.min_by_key(|(_, call)| call.purpose)
     }
 
-    /// When its lesson is of use, in the person's words.
+    /// The situation in which to use the lesson, in the user's words.
     pub(super) fn when(&self, evidence: &mut Evidence<'_>) -> Option<String> {
         let (event_id, gist) = self.wanted?;
         evidence.said(event_id, gist).map(|said| format!("When asked: {said}"))
     }
 }
 
-/// Of each check that was run, its last run, in order.
+/// The last run of each check, in order.
 pub(super) fn last_checks<'a>(calls: &[(&'a Beat, &'a Call)]) -> Vec<(&'a Beat, &'a Call)> {
     let mut last: Vec<(&Beat, &Call)> = Vec::new();
     let told = |call: &Call| matches!(call.verdict, Verdict::Passed | Verdict::Failed);
@@ -136,7 +136,7 @@ pub(super) fn last_checks<'a>(calls: &[(&'a Beat, &'a Call)]) -> Vec<(&'a Beat, 
     last
 }
 
-/// The words of a message that say what is wanted: its first sentence that is prose.
+/// The part of a message that states a request: its first sentence of prose.
 pub(super) fn gist(text: &str) -> Option<&str> {
     let mut fenced = false;
     for line in text.lines() {
@@ -170,7 +170,7 @@ const VAGUE: &[&str] = &[
     "with", "would", "yes", "you", "your",
 ];
 
-/// Whether words tell one task from another.
+/// True if the words distinguish one task from another.
 fn says_what(text: &str) -> bool {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let mut telling: Vec<String> = words
@@ -182,7 +182,7 @@ fn says_what(text: &str) -> bool {
     telling.len() >= 2 || (!text.is_ascii() && text.chars().filter(|c| c.is_alphabetic()).count() >= 8)
 }
 
-/// A line up to the end of its first sentence that says something.
+/// A line up to the end of its first meaningful sentence.
 pub(super) fn first_sentence(line: &str) -> &str {
     let ends = line.match_indices(['.', '!', '?', '。']);
     for (at, mark) in ends {

@@ -1,8 +1,8 @@
-//! What a person had to say: corrections and standing rules, in their own words.
+//! The user's corrections and standing rules, verbatim.
 //!
-//! A correction counts if it says what to do otherwise in a way that can hold again. Words
-//! outside corrections count where they say that they always hold. What only has the shape of a
-//! rule is kept for the person to look at, until it is said again.
+//! A correction counts if its instruction can apply again. Words outside corrections count if they
+//! state a permanent rule. A sentence that only has the form of a rule needs review, until the user
+//! repeats it.
 
 use hashbrown::HashMap;
 use retro_insight::{PARTS, What};
@@ -16,23 +16,23 @@ use crate::rules::{Rule, names, rules, shaped};
 pub(super) const METHOD: Method =
     Method { name: "user_rules", title: "what you had to say: corrections and standing rules, quoted", mine };
 
-/// Candidates of one session.
+/// Maximum candidates of one session.
 const CANDIDATES_MAX: usize = 8;
-/// A longer message is a document of its own, not something that was said.
+/// A longer message is a document, not a remark.
 const MESSAGE_CHARS_MAX: usize = 1500;
-/// A longer part of one is a task with its steps: its sentences have the shape of rules, and
-/// hold for that task.
+/// A longer part of a message is a task with steps: its sentences have the form of rules, but apply
+/// only to that task.
 const SHAPED_CHARS_MAX: usize = 700;
-/// Characters that say when a rule is of use, without the sign that more was cut.
+/// Maximum characters of `when_to_use`, without the ellipsis.
 const WHEN_CHARS_MAX: usize = 159;
-/// Corrections that are less sure are no rules.
+/// Less certain corrections are not rules.
 const SURE: f64 = 0.6;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut said_before: HashMap<String, usize> = HashMap::new();
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
-        // Words that a sentence of the program alone calls the person's are no rule.
+        // Words that only the agent program attributes to the user are not a rule.
         let is_said = matches!(&beat.what, What::Said { .. } | What::Denial { is_proven: true, .. });
         let text = &beat.typed;
         if !is_said || text.chars().count() > MESSAGE_CHARS_MAX || text.starts_with('/') {
@@ -51,7 +51,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             let Some(candidate) = candidate(episode, &beat.id, &rule, correction.is_some()) else { continue };
             match found.iter_mut().find(|known| known.subject == candidate.subject) {
                 Some(known) => {
-                    // Said again: it matters more.
+                    // The user repeated it, so it matters more.
                     known.seen += 1;
                     known.priority = 5;
                     known.evidence_refs.extend(candidate.evidence_refs);
@@ -65,7 +65,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     found
 }
 
-/// A message as it is compared with others.
+/// A message, normalized for comparison.
 fn squeezed(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

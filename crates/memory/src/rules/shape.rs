@@ -1,9 +1,9 @@
-//! Turns of phrase that make an English sentence a rule, or take it back.
+//! Phrases that make an English sentence a rule, or cancel that.
 //!
-//! A *norm* demands or forbids ("never", "off limits", "before each commit"). A *manner* says how
-//! something is ("goes into", "only", "is called"). A *subject* is a kind of thing ("all …", "we",
-//! "handlers", a path). A *moment* is one failure, one wish, one time. How many of each are in a
-//! sentence are signs among others; `weigh` says what they are worth.
+//! A *norm* demands or forbids ("never", "off limits", "before each commit"). A *manner* describes
+//! a state ("goes into", "only", "is called"). A *subject* is a kind of thing ("all …", "we",
+//! "handlers", a path). A *moment* is one failure, one wish, one time. Their numbers in a sentence
+//! are features, which `weigh` combines with others.
 
 use std::sync::LazyLock;
 
@@ -12,29 +12,29 @@ use retro_text::tongue::is_spaced;
 
 use super::tongues;
 
-/// A sign: a pattern, and another one that takes it back.
+/// A sign: a pattern, and another pattern that cancels it.
 type Sign = (&'static str, &'static str);
 
-/// What a sentence begins with that carries no meaning.
+/// The beginning of a sentence that carries no meaning.
 const LEAD: &str = r"^(?:[-*•\d.)# ]*)(?:(?:and|but|so|also|please|ok|okay|hey|no|nope|yes|well|one more thing|btw|by the way|remember|note|that|just so you know)\b[,:;!. ]*)*";
-/// The same, where "no" is a word of the rule.
+/// Like [`LEAD`], for patterns in which "no" is part of the rule.
 const LEAD_NO: &str = r"^(?:[-*•\d.)# ]*)(?:(?:and|but|so|also|please|ok|okay|hey|yes|well|one more thing|btw|by the way|remember|note|that|just so you know)\b[,:;!. ]*)*";
-/// Words before which a "no" negates no thing.
+/// A "no" before one of these words does not reject a thing.
 const IDLE_NO: &str =
     r"(?i)\bno (?:problem|worries|need|idea|no|way|that|this|it|i|we|the|you|longer|more|man)\b";
 
 const NORMS: &[Sign] = &[
-    // From a time on.
+    // From some time on.
     (
         r"\bfrom (?:now|here|today|this point) on(?:wards?)?\b|\bfrom today\b|\bgoing forward\b|\bin (?:the )?future\b|\bhenceforth\b|\bfor (?:the )?next (?:time|sessions?)\b|\bnext time\b",
         "",
     ),
-    // Forbidden.
+    // Something is forbidden.
     (
         r"\b(?:off[- ]limits|hands off|banned|forbidden|not allowed|not permitted|prohibited|nowhere else|no-go|must not|mustn'?t|out of the question|leave (?:them|it|those|that) alone|read[- ]only|append[- ]only|by hand|nobody (?:calls|edits|touches|uses|writes|runs))\b|\b(?:you|we|they|one) may not\b",
         "",
     ),
-    // Always and never, of something that is done.
+    // Always and never, about actions.
     (
         r"\b(?:always|never) (?:\w+ ){0,2}?(?:use|run|add|put|push|commit|edit|touch|write|call|ask|create|start|keep|do|go|make|open|delete|change|format|name|test|check|mock|read|log|store|merge|deploy|install|import|skip|see|contain|hold|leave|assume|guess)\b",
         "",
@@ -47,7 +47,7 @@ const NORMS: &[Sign] = &[
         r"\bi (?:never|always|don'?t ever|do not ever) want\b|\bi (?:don'?t|do not) want (?:you to|to see|any \w+ (?:in|on|to))\b|\bwe (?:don'?t|do not) want (?:each|every|any|all|no|to)\b",
         "",
     ),
-    // Every time.
+    // On every such occasion.
     (
         r"\b(?:whenever|every time|each time|any ?time) (?:you|we|someone|something|an?|the)\b|,? (?:every|each) (?:single )?time\b|\bwhenever\b",
         "",
@@ -62,7 +62,7 @@ const NORMS: &[Sign] = &[
         r"\bno (?:more|longer)\b.{0,40}\bplease\b|\b(?:don'?t|do not|never)\b.{3,80}\b(?:any ?more|without (?:asking|my)|unless)\b",
         "",
     ),
-    // How it is done here.
+    // How the project does it.
     (
         r"\b(?:preferred|canonical|standard|usual|general(?:ly)?) (?:approach|pattern|way|convention|style|tool|preferred)\b|\bgenerally? (?:preferred|prefer|use)\b",
         "",
@@ -71,12 +71,12 @@ const NORMS: &[Sign] = &[
         r"\b(?:ask|check with|tell) (?:me |us )?(?:first |me )?before\b|\bask (?:me )?first\b|\bwithout (?:asking|my (?:ok|approval|permission|confirmation))\b",
         "",
     ),
-    // What something has to pass.
+    // Requirements that something has to meet.
     (
         r"\b(?:isn'?t|is not|aren'?t|are not) (?:done|finished|complete|allowed|ready|merged|accepted) (?:without|until|unless|before)\b|\b(?:has|have|need|needs) to pass\b|\bbefore (?:you )?(?:say(?:ing)?|hand(?:ing)?|finish(?:ing)?|commit(?:ting)?|push(?:ing)?|claim(?:ing)?|report(?:ing)?|call(?:ing)? it)\b|\bgets? (?:rejected|refused|lost)\b",
         "",
     ),
-    // What the person keeps for themselves.
+    // Tasks that the user reserves for themselves.
     (
         r"\bi(?:'ll| will| do)\b.{0,40}\bmyself\b|\bi(?:'ll| will) (?:do|handle) (?:the|all)\b|\bi(?:'ll| will) (?:run|start|restart|commit|push|deploy|merge|release|publish|do the \w+ing|test)\b",
         r"\b(?:later|now|and then|tomorrow|tell me)\b",
@@ -98,7 +98,7 @@ const NORMS: &[Sign] = &[
         r"{lead}(?:do not|don'?t) (?:ever )?(?:ask|explain|summari[sz]e|guess|assume|apologi[sz]e|install|hardcode|hard-code|mock|amend|force[- ]push|rebase)\b",
         r"\b(?:ask|explain|summari[sz]e|guess|assume|install|mock|amend|rebase) (?:it|this|that|the)\b",
     ),
-    // Of the project and of the machine.
+    // Facts about the project and the machine.
     (
         r"\bthis is (?:an? |our |the )?(?:\w+[- ]){0,2}(?:repo|repository|project|monorepo|codebase|library|oss|open[- ]source)\b",
         "",
@@ -116,25 +116,25 @@ const NORMS: &[Sign] = &[
         r"\bwe (?:\(\w+\) )?already (?:have|use)\b",
         r"\bwe already (?:have|use)\b.*\b(?:a lot|but|this|that|anyway)\b",
     ),
-    // A file of rules, and that it is to be heeded.
+    // A file of rules, and the demand to follow it.
     (
         r"(?:\b(?:claude|agents|contributing|gemini|copilot-instructions)\.md\b|\.cursorrules\b|\b(?:style ?guide|guidelines|coding standards|conventions)\b).*\b(?:read|follow|obey|stick to|respect|says|ignored?|ignoring|violat\w+|directions?)\b|\b(?:read|follow|obey|stick to|respect|says|ignored?|ignoring|violat\w+|directions?|it'?s (?:right )?in)\b.*(?:\b(?:claude|agents|contributing|gemini|copilot-instructions)\.md\b|\.cursorrules\b|\b(?:style ?guide|guidelines|coding standards|conventions)\b)",
         r"^\W*(?:can|could|would|update|add|create|write)\b",
     ),
-    // Where something of theirs is.
+    // The location of the user's things.
     (
         r#"^\W*(?:my|our|the) [\w .-]{2,30} (?:is|are|runs|lives|listens|sits) (?:on|at|in|under) (?:port )?[`'"]?(?:\d{2,5}|[\w.~-]*/[\w./~-]+|localhost)[\w.`'"]*[.!]?$"#,
         "",
     ),
 ];
 
-/// What was closed, and what takes its place.
+/// Closed things and their replacements.
 const CHANGES: &[Sign] = &[(
     r"\b(?:is|are) (?:gone|closed|dead|frozen|retired|deprecated|obsolete|history|abandoned|archived|out|replaced)\b.*(?:,|;|\band\b|\bso\b|\bby\b).*\b(?:now|new|instead|moved|go|goes|use|we|from|by)\b|\bwe (?:moved|switched|migrated|changed|went) (?:everything |all \w+ )?(?:from \S+ )?(?:to|over to)\b",
     r"\bwe (?:moved|changed) (?:the )?(?:meeting|date|call|appointment)\b",
 )];
 
-/// What was said before.
+/// References to earlier statements.
 const REBUKES: &[Sign] = &[(
     r"\bhow (?:often|many times) (?:do|did|must|should|have) i\b|\bi(?:'ve| have)? (?:already )?told you\b|\bwe(?:'ve| have)? agreed\b|\bas (?:agreed|always)\b|\bi keep (?:telling|saying|having)\b|\byou (?:keep|always|never|constantly) \w+|\b(?:don'?t|didn'?t|did) you (?:ever |even )?read\b.*\b\w+\.md\b",
     "",
@@ -186,7 +186,7 @@ const SUBJECTS: &[Sign] = &[
         r"{lead}(?:the )?(?:[`\w.~-]*/[\w./<>*-]*|`[^`]+`|\b\w+\.(?:md|json|ya?ml|toml|js|ts|py|rs|go|sql|sh|txt|lock)\b)",
         "",
     ),
-    // Bare plurals.
+    // A plural without an article.
     (
         r"(?:{lead}|(?:[,;:—–]|\bthat|\bin (?:the|our|this) \w+,) +)(?:[a-z][\w-]+ ){0,2}[a-z][\w-]*[a-rt-z]s (?:\w+ )?(?:are|have|carry|contain|go|live|come|belong|stay|must|should|get|use|need|only|never|always|follow|start|end|hold|fail)\b",
         r"(?:{lead}|(?:[,;:—–]|\bthat) +)(?:this|that|thus|does|was|its|his|yes|is|as|has|plus|always|there|these|those|results|thanks|looks|seems|lets|works|needs|sometimes|things|it|the|your|my)\b",
@@ -197,7 +197,7 @@ const SUBJECTS: &[Sign] = &[
     (r"\b(?:by hand|everywhere)\b", ""),
 ];
 
-/// What speaks of one moment, one failure, one wish.
+/// References to a single moment, failure or wish.
 const MOMENTS: &[Sign] = &[
     (
         r"\bi (?:wonder|guess|forget|forgot|think|thought|tried|see|saw|got|get|was|have|had|did|just|always (?:forget|get|have))\b",
@@ -226,7 +226,7 @@ const MOMENTS: &[Sign] = &[
     (r"\b(?:maybe|perhaps|probably|idk|i guess|or something)\b", ""),
 ];
 
-/// Signs, ready to be looked for.
+/// Compiled signs, ready to match.
 struct Signs {
     are: RegexSet,
     taken_back: RegexSet,
@@ -244,7 +244,7 @@ impl Signs {
         })
     }
 
-    /// How many are in a sentence.
+    /// The number of matching signs in a sentence.
     fn count(&self, sentence: &str) -> i32 {
         let found = self.are.matches(sentence);
         if !found.matched_any() {
@@ -276,21 +276,21 @@ static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
     })
 });
 
-/// From this on a sentence of another language has a shape at all.
+/// Minimum weight of a rule's form in other languages.
 pub(super) const RULE: i32 = 2;
 
-/// What the shape of a sentence says.
+/// The form of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// How much speaks for a rule.
+    /// The weight in favour of a rule.
     pub weight: i32,
-    /// It says from when on, or that it always holds, in a language other than English.
+    /// True if it gives a start, or claims to be permanent, in a language other than English.
     pub lasting: bool,
-    /// It says that something was otherwise before.
+    /// True if it mentions a different past.
     pub changes: bool,
 }
 
-/// How many signs of each table are in an English sentence, by the name of their feature.
+/// The number of signs from each table in an English sentence, by feature name.
 pub(super) fn counts(sentence: &str) -> Vec<(&'static str, i32)> {
     let Some(english) = ENGLISH.as_ref() else { return Vec::new() };
     [
@@ -306,7 +306,7 @@ pub(super) fn counts(sentence: &str) -> Vec<(&'static str, i32)> {
     .collect()
 }
 
-/// The shape of a sentence.
+/// The form of a sentence.
 pub(super) fn shape(sentence: &str) -> Shape {
     let changes =
         is_spaced(sentence) && ENGLISH.as_ref().is_some_and(|signs| signs.changes.count(sentence) > 0);

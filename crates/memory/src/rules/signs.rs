@@ -1,7 +1,7 @@
-//! What a sentence is made of, without the words that only its project has: pronouns, "all" and
-//! "only", negations, words of a moment, of a failure, of a wish, and what projects have rules
-//! about. The classes are the same in every language (`signs.json`), so that weights that
-//! were found in one language hold in the others.
+//! Features of a sentence, independent of project-specific words: pronouns, "all" and "only",
+//! negations, words for a moment, a failure or a wish, and common subjects of rules. The classes
+//! are the same in every language (`signs.json`), so weights learned in one language apply to the
+//! others.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,17 +24,17 @@ struct Language {
     phrases: Vec<(String, &'static str)>,
 }
 
-/// The classes, in the order in which features name them.
+/// The classes, in the order of feature names.
 const CLASSES: &[&str] = &[
     "ack", "all", "ask", "be", "ever", "except", "fail", "hold", "i", "lasting", "must", "neg", "norm",
     "now", "only", "order", "past", "task", "things", "this", "ui", "unit", "we", "wish", "you",
 ];
-/// Classes that speak for a rule where nothing speaks of a moment, a failure or a wish.
+/// Classes that favour a rule if the sentence mentions no moment, failure or wish.
 const CALM: &[&str] = &[
     "we", "all", "only", "ever", "neg", "must", "except", "order", "hold", "norm", "things", "unit", "be",
     "named", "plural", "det",
 ];
-/// Classes that say more together.
+/// Classes that are stronger together.
 const PAIRS: &[(&str, &str)] = &[
     ("we", "neg"),
     ("all", "must"),
@@ -56,7 +56,7 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     let table: Table = serde_json::from_str(include_str!("signs.json")).unwrap_or_default();
     table.iter().map(|(code, classes)| Language::of(code, classes)).collect()
 });
@@ -70,7 +70,7 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static CODE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\d{3,}|0x|\w+Error|Exception|^\s*at |[{};]\s*$|=>|\(\)").ok());
 static PLURAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[a-z-]{3,}[a-rt-z]s$").ok());
-/// Words that end like a plural and are none.
+/// Words that end like a plural but are not.
 const NO_PLURALS: &[&str] = &[
     "across",
     "always",
@@ -110,7 +110,7 @@ const NO_PLURALS: &[&str] = &[
 ];
 static PAST: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)\b[a-z-]{3,}ed\b").ok());
 
-/// The features of a sentence, each with its value.
+/// The features of a sentence, with their values.
 pub(super) type Features = HashMap<String, f64>;
 
 impl Language {
@@ -149,7 +149,7 @@ impl Language {
         found
     }
 
-    /// How often each class is in a text.
+    /// The number of occurrences of each class in a text.
     fn count(&self, text: &str) -> HashMap<&'static str, usize> {
         let mut counts: HashMap<&'static str, usize> = HashMap::new();
         if self.spaced {
@@ -165,7 +165,7 @@ impl Language {
         counts
     }
 
-    /// What a sentence begins with.
+    /// The classes of a sentence's beginning.
     fn first(&self, tokens: &[&str]) -> Vec<&'static str> {
         let Some(word) = tokens.first().filter(|_| self.spaced) else { return Vec::new() };
         let mut found = self.classes_of(word);
@@ -178,7 +178,7 @@ impl Language {
     }
 }
 
-/// The language whose words fit best, among those with the letters of the sentence.
+/// The language with most matching words, among those with the script of the sentence.
 fn language(sentence: &str) -> Option<&'static Language> {
     let has = |low: char, high: char| sentence.chars().filter(|c| (low..=high).contains(c)).count();
     let letters = sentence.chars().filter(|c| c.is_alphabetic()).count().max(1);
@@ -209,7 +209,7 @@ fn language(sentence: &str) -> Option<&'static Language> {
     best.map(|(language, _)| language)
 }
 
-/// The features of a sentence in a message with so many characters.
+/// The features of a sentence in a message of this many characters.
 pub(super) fn features(sentence: &str, message_chars: usize) -> Features {
     let mut found = Features::new();
     let Some(language) = language(sentence) else { return found };
@@ -283,7 +283,7 @@ pub(super) fn features(sentence: &str, message_chars: usize) -> Features {
     found
 }
 
-/// Adds what classes say together.
+/// Adds combined features of classes.
 fn combine(found: &mut Features, asks: bool) {
     let moments = ["now", "past", "fail", "ask", "wish", "1:task", "1:i", "1:this"];
     if !asks && !moments.iter().any(|name| found.contains_key(*name)) {

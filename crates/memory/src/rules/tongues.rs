@@ -1,18 +1,18 @@
 //! The signs of rules in languages other than English, as data.
 //!
-//! A sentence is looked at in every language, and the one with the most signs counts. Words of
-//! a spaced script are compared whole; others are looked for anywhere in the sentence.
+//! A sentence is tested in every language, and the one with the most signs counts. Words of a
+//! script with spaces are compared whole. Others may match anywhere in the sentence.
 
 use retro_text::tongue::{is_english, is_spaced, words};
 
 use super::shape::{RULE, Shape};
 
-/// What a language says rules with.
+/// The rule phrases of a language.
 struct Tongue {
-    /// Its code, by which the table is sorted.
+    /// Its ISO 639-1 code, by which the table is sorted.
     #[allow(dead_code)]
     name: &'static str,
-    /// From now on, always: these hold for good by themselves.
+    /// From now on, always: these claim permanence by themselves.
     lasting: &'static [&'static str],
     /// Forbidden, demanded, usual here.
     norms: &'static [&'static str],
@@ -20,11 +20,11 @@ struct Tongue {
     manners: &'static [&'static str],
     /// Every, all, we.
     subjects: &'static [&'static str],
-    /// Why, still, does not work: this speaks of one moment.
+    /// Why, still, does not work: references to one moment.
     moments: &'static [&'static str],
 }
 
-/// The shape of a sentence that is not English; nothing if it has no sign of a rule.
+/// The form of a sentence that is not English. `None` if it has no sign of a rule.
 pub(super) fn shape(sentence: &str) -> Option<Shape> {
     strongest(sentence).filter(|shape| shape.weight >= RULE)
 }
@@ -45,7 +45,7 @@ fn strongest(sentence: &str) -> Option<Shape> {
     shapes.max_by_key(|shape| shape.weight)
 }
 
-/// The same, where fewer signs are enough: one among others.
+/// Like [`shape`], but fewer signs suffice, since other evidence is added.
 pub(super) fn weak(sentence: &str) -> Option<Shape> {
     strongest(sentence).filter(|shape| shape.weight > 0)
 }
@@ -70,7 +70,6 @@ impl Tongue {
 
 #[rustfmt::skip]
 const TONGUES: &[Tongue] = &[
-    // Arabic.
     Tongue {
         name: "ar",
         lasting: &["من الآن"],
@@ -79,7 +78,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["كل", "جميع"],
         moments: &["لماذا", "هل"],
     },
-    // German.
     Tongue {
         name: "de",
         lasting: &["ab jetzt", "ab sofort", "von nun an", "ab heute", "in zukunft", "künftig", "grundsätzlich", "niemals", "nie wieder"],
@@ -88,7 +86,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["alle", "jede", "jeder", "jedes", "neue", "wir", "unsere"],
         moments: &["immer noch", "warum", "wieso", "bei mir", "läuft", "funktioniert", "geht nicht", "kannst du", "könntest du", "schlägt fehl", "hat", "war", "wurde"],
     },
-    // Spanish.
     Tongue {
         name: "es",
         lasting: &["a partir de ahora", "de ahora en adelante", "en adelante"],
@@ -97,7 +94,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["todos", "todas", "cada", "todo", "toda", "ningún", "ninguna", "nuestro", "nuestra", "usamos"],
         moments: &["por qué", "todavía", "aún", "ahora falla", "falla", "puedes", "podrías", "cuando hago"],
     },
-    // French.
     Tongue {
         name: "fr",
         lasting: &["désormais", "dorénavant", "à partir de maintenant", "à l'avenir", "ne jamais"],
@@ -106,7 +102,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["tous", "toutes", "chaque", "tout", "aucun", "aucune", "nous", "on"],
         moments: &["pourquoi", "encore", "peux-tu", "pouvez-vous", "marche pas", "fonctionne", "quand je", "échoue", "était"],
     },
-    // Hindi.
     Tongue {
         name: "hi",
         lasting: &["अब से", "आगे से"],
@@ -115,7 +110,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["सभी", "हर"],
         moments: &["क्यों", "क्या"],
     },
-    // Italian.
     Tongue {
         name: "it",
         lasting: &["d'ora in poi", "da ora in poi", "da oggi", "in futuro"],
@@ -124,7 +118,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["tutti", "tutte", "ogni", "tutto", "nessun", "nessuna", "le", "gli", "usiamo", "nostro"],
         moments: &["perché", "ancora", "puoi", "potresti", "non funziona", "non va", "non si vede", "quando clicco"],
     },
-    // Japanese.
     Tongue {
         name: "ja",
         lasting: &["今後", "これから", "以後", "以降は", "常に", "二度と", "毎回"],
@@ -133,7 +126,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &[],
         moments: &["なぜ", "どうして", "まだ", "ですか", "でしょうか", "失敗して", "動かない", "エラー"],
     },
-    // Korean.
     Tongue {
         name: "ko",
         lasting: &["앞으로", "지금부터", "이제부터", "매번"],
@@ -142,7 +134,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &[],
         moments: &["왜", "아직", "안 보여", "안 돼요", "오류", "실패", "인가요", "나요", "까요"],
     },
-    // Dutch.
     Tongue {
         name: "nl",
         lasting: &["vanaf nu", "voortaan", "in het vervolg"],
@@ -151,7 +142,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["alle", "elke", "iedere", "nieuwe", "we", "wij", "onze"],
         moments: &["waarom", "nog steeds", "kun je", "kan je", "werkt niet", "bij mij"],
     },
-    // Polish.
     Tongue {
         name: "pl",
         lasting: &["od teraz", "od dziś", "od dzisiaj", "na przyszłość"],
@@ -160,7 +150,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["wszystkie", "każdy", "każda", "każde", "żaden", "żadnych", "nowe", "używamy"],
         moments: &["dlaczego", "czemu", "nadal", "wciąż", "czy możesz", "nie działa"],
     },
-    // Portuguese.
     Tongue {
         name: "pt",
         lasting: &["a partir de agora", "daqui para frente", "daqui em diante", "nunca mais"],
@@ -169,7 +158,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["todos", "todas", "toda", "todo", "cada", "nenhum", "nenhuma", "usamos", "nosso", "nossa"],
         moments: &["por que", "ainda", "falha", "pode me", "você pode", "funcionou", "quando eu"],
     },
-    // Russian.
     Tongue {
         name: "ru",
         lasting: &["отныне", "впредь", "с этого момента", "с сегодняшнего дня"],
@@ -178,7 +166,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["все", "каждый", "каждая", "каждое", "новые", "любой", "мы", "наши", "используем"],
         moments: &["почему", "зачем", "до сих пор", "всё ещё", "опять", "можешь", "не работает", "падает", "упал"],
     },
-    // Swedish.
     Tongue {
         name: "sv",
         lasting: &["från och med nu", "i fortsättningen", "hädanefter"],
@@ -187,7 +174,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["alla", "varje", "nya", "vi", "våra"],
         moments: &["varför", "fortfarande", "kan du", "fungerar inte"],
     },
-    // Turkish.
     Tongue {
         name: "tr",
         lasting: &["bundan sonra", "bundan böyle"],
@@ -196,7 +182,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["tüm", "bütün", "her", "hiçbir", "yeni"],
         moments: &["neden", "niye", "hâlâ", "hala", "çalışmıyor", "misin", "mısın"],
     },
-    // Ukrainian.
     Tongue {
         name: "uk",
         lasting: &["відтепер", "надалі"],
@@ -205,7 +190,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["усі", "всі", "кожен", "кожна", "нові", "ми"],
         moments: &["чому", "досі", "можеш", "не працює", "падає"],
     },
-    // Vietnamese.
     Tongue {
         name: "vi",
         lasting: &["từ bây giờ", "từ nay"],
@@ -214,7 +198,6 @@ const TONGUES: &[Tongue] = &[
         subjects: &["tất cả", "mọi", "mỗi"],
         moments: &["tại sao", "vẫn"],
     },
-    // Chinese.
     Tongue {
         name: "zh",
         lasting: &["以后", "今后", "从现在开始", "从现在起", "从今以后", "往后", "一律", "永远不要", "每次都要"],

@@ -1,8 +1,8 @@
-//! How much speaks for a sentence being a rule: a sum of weights over its signs.
+//! Scores a sentence as a rule: a weighted sum of its features.
 //!
-//! The weights are in `model.json`. They were fitted by logistic regression (`fit` in the tests
-//! below says how) on sentences made up for it and on labelled messages of real people, which
-//! are no part of the project. Only classes of words have a weight, no word of a message has.
+//! The weights are in `model.json`. They were fitted by logistic regression (see `fit` in the tests
+//! below) on synthetic sentences and on labelled messages of real people, which are not part of the
+//! project. Only classes of words have a weight, not words of a message.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,29 +12,29 @@ use hashbrown::HashMap;
 use super::signs::{self, Features};
 
 static WEIGHTS: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     let read: BTreeMap<String, f64> = serde_json::from_str(include_str!("model.json")).unwrap_or_default();
     read.into_iter().collect()
 });
 
-/// From this on a sentence is kept for a person to look at. Of messages without a rule that
-/// the weights were not fitted on, four of a hundred reach it.
+/// A sentence with at least this score is kept for review. Of held-back messages without a rule,
+/// four in a hundred reach it.
 const KEPT: f64 = 0.72;
-/// From this on a calm sentence is plainly a rule: one of a hundred messages without one
-/// reaches it.
+/// A calm sentence with at least this score is clearly a rule. One in a hundred messages without a
+/// rule reaches it.
 const CLEAR: f64 = 1.5;
-/// What a second saying adds.
+/// The bonus for a repetition.
 const AGAIN: f64 = 1.0;
 
-/// How much speaks for a sentence, and whether it is plainly a rule. More than zero is more
-/// likely a rule than not.
+/// The score of a sentence, and whether it is clearly a rule. Above zero, a rule is more likely
+/// than not.
 pub(super) fn weight(sentence: &str, message_chars: usize) -> (f64, bool) {
     let features = signs::features(sentence, message_chars);
     let weight = sum(&WEIGHTS, &features);
     (weight, weight >= CLEAR && features.contains_key("calm"))
 }
 
-/// Whether so much is enough for what was said so often.
+/// True if the score suffices, given the number of repetitions.
 pub(super) fn is_enough(weight: f64, times: usize) -> bool {
     weight + if times > 1 { AGAIN } else { 0.0 } >= KEPT
 }
@@ -53,7 +53,7 @@ mod tests {
         sentences: Vec<Features>,
         is_rule: bool,
         weight: f64,
-        /// Where it is from: what is tried is never learned from.
+        /// The source of the text. Test sources are never used for training.
         of: String,
     }
 
@@ -65,7 +65,7 @@ mod tests {
         Example { sentences, is_rule, weight, of: of.to_owned() }
     }
 
-    /// Sentences made up for this: those that were learned from, or those held back.
+    /// Synthetic sentences, either for training or held back.
     fn made_up(part: &str) -> Vec<(bool, &'static str, Example)> {
         let rows = include_str!("said.tsv").lines().map(|row| row.split('\t').collect::<Vec<_>>());
         rows.filter(|row| row[0] == part)
@@ -95,8 +95,8 @@ mod tests {
         }
     }
 
-    /// Regression with a penalty on large weights. Of a message that holds a rule, the sentence
-    /// that most looks like one is learned from; of the others every sentence is.
+    /// Regression with a penalty on large weights. From a message with a rule, it learns only the
+    /// sentence that looks most like one. From other messages, it learns every sentence.
     fn fitted(examples: &[&Example]) -> HashMap<String, f64> {
         const PENALTY: f64 = 4.0;
         let mut weights: HashMap<String, f64> = HashMap::new();
@@ -143,9 +143,9 @@ mod tests {
         weights
     }
 
-    /// Fits the weights and says how they do on what they were not fitted on:
-    /// `RETRO_FIT_RULES=TALK.json cargo test --release -p retro-memory fit -- --nocapture`, with
-    /// a list of messages of any people in TALK.json and `RETRO_SHARED` set. Writes `model.json`.
+    /// Fits the weights and reports the results on held-back examples: `RETRO_FIT_RULES=TALK.json
+    /// cargo test --release -p retro-memory fit -- --nocapture`, with a list of messages of any
+    /// people in TALK.json and `RETRO_SHARED` set. Writes `model.json`.
     #[test]
     fn fit() {
         let (Some(talk), Some(shared)) =

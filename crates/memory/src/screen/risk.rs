@@ -19,9 +19,9 @@ use super::{Piece, pieces};
 use crate::candidate::{Candidate, Risk, Span, Voice};
 use crate::memory::strings;
 
-/// The risk of a candidate: that of the method that found it, or high.
+/// The risk of a candidate: its method's, or high.
 pub(crate) fn of(candidate: &Candidate) -> Risk {
-    // What the user asked for is theirs to ask for.
+    // Users may ask for dangerous actions themselves.
     if candidate.origin == Voice::User {
         return candidate.risk;
     }
@@ -33,7 +33,7 @@ pub(crate) fn of(candidate: &Candidate) -> Risk {
     if texts.iter().any(is_risky) { Risk::High } else { candidate.risk }
 }
 
-/// Why a text hands on something dangerous, if it does.
+/// The danger in a text, if any.
 fn danger(text: &str, spans: &[Span]) -> Option<&'static str> {
     let mut open = String::new();
     for piece in pieces(text, spans) {
@@ -48,17 +48,17 @@ fn danger(text: &str, spans: &[Span]) -> Option<&'static str> {
             }
         }
     }
-    // A text of one command has no marks; prose is no command.
+    // A text of a single command has no marks. Prose is not a command.
     of_words(&open).or_else(|| of_command(text).filter(|_| !text.contains(['`', '"'])))
 }
 
-/// Whether only programs said this.
+/// True if only programs printed this.
 fn is_printed(words: &str, spans: &[Span]) -> bool {
     let mut said = spans.iter().filter(|span| span.text.contains(words)).peekable();
     said.peek().is_some() && said.all(|span| matches!(span.voice, Voice::Tool | Voice::External))
 }
 
-/// Why a command is dangerous, if it is.
+/// The danger of a command, if any.
 pub(crate) fn of_command(line: &str) -> Option<&'static str> {
     let call = understand(line);
     of_words(line)
@@ -67,7 +67,7 @@ pub(crate) fn of_command(line: &str) -> Option<&'static str> {
         .or_else(|| is_piped_to_shell(&call.steps).then_some("runs what it fetches"))
 }
 
-/// What makes any text dangerous that holds it, in small letters.
+/// Words that make any text dangerous, in lower case.
 const WORDS: &[(&str, &[&str])] = &[
     (
         "switches a check off",
@@ -235,7 +235,7 @@ const SHELLS: &[&str] = &[
     "sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "ruby", "perl", "iex", "pwsh", "sudo",
 ];
 
-/// Why a step is dangerous by its arguments.
+/// The danger in a step's arguments, if any.
 fn of_step(step: &Step) -> Option<&'static str> {
     let words: Vec<&str> = step.words.iter().skip(1).map(String::as_str).collect();
     let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
@@ -294,7 +294,7 @@ fn of_step(step: &Step) -> Option<&'static str> {
     }
 }
 
-/// Whether a line does nothing but remove what is in build folders.
+/// True if a line only removes content of build folders.
 fn removes_what_was_built(steps: &[Step]) -> bool {
     const BUILT: &[&str] = &["target", "build", "dist", "out", "node_modules", "coverage", ".next", ".venv"];
     let in_build =
@@ -310,8 +310,7 @@ fn removes_what_was_built(steps: &[Step]) -> bool {
     steps.iter().any(|step| is_removal(&step)) && steps.iter().filter(is_removal).all(paths)
 }
 
-/// Whether a path is outside the folder that a command runs in, and no folder for temporary
-/// files.
+/// True if a path is outside the command's folder, and not in a folder for temporary files.
 fn is_elsewhere(word: &str) -> bool {
     let path = word.trim_matches(['"', '\'']);
     if path.split(['/', '\\']).any(|part| part == "..") {
@@ -322,7 +321,7 @@ fn is_elsewhere(word: &str) -> bool {
     is_outside && !["/tmp", "/private/tmp", "/var/tmp", "$TMPDIR"].iter().any(is_temporary)
 }
 
-/// Whether git takes code from an address, or from another place than before.
+/// True if git fetches code from an address, or from a new source.
 fn is_git_fetch(words: &[&str]) -> bool {
     let Some(command) = words.iter().find(|word| !word.starts_with('-')) else { return false };
     match *command {
@@ -335,7 +334,7 @@ fn is_git_fetch(words: &[&str]) -> bool {
     }
 }
 
-/// Whether a word names code by its address: a URL, a repository.
+/// True if a word is an address of code: a URL, a repository.
 fn is_source(word: &str) -> bool {
     let word = word.rsplit_once('=').map_or(word, |(_, value)| value);
     let word = word.split_once(" @ ").map_or(word, |(_, value)| value).trim_matches(['"', '\'']);
@@ -363,7 +362,7 @@ fn is_source(word: &str) -> bool {
     is_one(word) || word.split_once('@').is_some_and(|(_, address)| is_one(address))
 }
 
-/// Whether a word is an address of another machine.
+/// True if a word is an address of another machine.
 fn is_remote(word: &str) -> bool {
     let word = word.trim_matches(['"', '\'', '<', '(', ')']);
     let Some((scheme, host)) = word.split_once("://") else { return false };
@@ -371,7 +370,7 @@ fn is_remote(word: &str) -> bool {
         && !["localhost", "127.", "0.0.0.0", "[::1]"].iter().any(|local| host.starts_with(local))
 }
 
-/// Whether a download becomes a file.
+/// True if a download is written to a file.
 fn writes_file(program: &str, words: &[&str]) -> bool {
     let is_short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
     let to_file = words.iter().any(|word| word.starts_with("--output") || word.starts_with("--remote-name"))
@@ -379,7 +378,7 @@ fn writes_file(program: &str, words: &[&str]) -> bool {
     to_file || (program == "wget" && !words.contains(&"--spider"))
 }
 
-/// Whether a line runs what a step before printed, and that was fetched.
+/// True if a line pipes fetched output into a shell.
 fn is_piped_to_shell(steps: &[Step]) -> bool {
     let is_fetch = |step: &Step| {
         matches!(step.program(), "curl" | "wget" | "iwr" | "irm" | "invoke-webrequest")
@@ -391,7 +390,7 @@ fn is_piped_to_shell(steps: &[Step]) -> bool {
     })
 }
 
-/// Whether a mode lets everybody write.
+/// True if a mode lets every user write.
 fn opens_to_all(mode: &str) -> bool {
     let is_number = (3..=4).contains(&mode.len()) && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     if is_number {
@@ -406,7 +405,7 @@ fn opens_to_all(mode: &str) -> bool {
     })
 }
 
-/// Whether a file holds the secrets of a program. Its example does not.
+/// True if a file contains the secrets of a program. An example file does not.
 fn is_env_file(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word).trim_start_matches('@');
     name == ".env"
@@ -445,7 +444,7 @@ mod tests {
         "chmod a+rwx data",
     ];
 
-    /// Held back until the rules were written.
+    /// Held back while the rules were written.
     const DANGEROUS_TOO: &[&str] = &[
         "rm -f /usr/local/bin/node",
         "bash -lc 'rm -rf ~/Library/Caches/x'",
@@ -502,7 +501,7 @@ mod tests {
         "git checkout -b fix",
     ];
 
-    /// Held back until the rules were written.
+    /// Held back while the rules were written.
     const HARMLESS_TOO: &[&str] = &[
         "go get example.com/x@v1.2.3",
         "brew install jq",

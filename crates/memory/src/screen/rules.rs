@@ -1,4 +1,4 @@
-//! What an instruction to an agent is known by: a table of general rules.
+//! Recognizes instructions to an agent, by a table of general rules.
 //!
 //! To add a rule, add it to a table: `orders` (English), `forms` (markup, roles, links) or
 //! `tongues` (other languages). A rule costs nothing while none of its keywords is in a text.
@@ -14,21 +14,21 @@ use regex::bytes::Regex;
 
 use super::views;
 
-/// One way to know an instruction.
+/// A pattern of an instruction.
 ///
-/// Patterns are tried on lower-case text without accents. In them a blank stands for any
-/// white space, `…` for up to eighty bytes of the same sentence, `‥` for up to thirty, `ORDER` for the first word of an order. A match whose group `no` took part
-/// says the opposite and does not count. They are patterns over bytes: those are made in a
-/// small part of the time, which counts where a hook waits.
+/// Patterns match lower-case text without accents. In a pattern, a blank means any white space, `…`
+/// up to eighty bytes of the same sentence, `‥` up to thirty, and `ORDER` the first word of an
+/// order. A match with the group `no` means the opposite and does not count. Patterns match bytes,
+/// because these compile much faster, which matters while a hook waits.
 pub(super) struct Rule {
-    /// What it is called in a reason.
+    /// Names the sign in a reason.
     marker: &'static str,
-    /// One of these is in every text that the pattern finds.
+    /// Every text that the pattern matches contains one of these.
     any: &'static [&'static str],
     pattern: &'static str,
 }
 
-/// Words that an order to an agent begins with, and an answer that obeys one.
+/// Words that begin an order to an agent, or an answer that obeys one.
 const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|always|never|from now|henceforth|\
     do not|don't|please|now|before (?:you|answering|continuing|doing|starting)|ignore|obey|approve|accept|run|execute|delete|remove|erase|send|upload|print|\
     reveal|output|disable|enable|add|commit|push|install|call|open|write|reply|respond|answer|act|pretend|\
@@ -40,15 +40,15 @@ const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|alw
     du |sie |vous |tu |debes|usted|voce|deve|ты |вы |immer|toujours|siempre|sempre|всегда|никогда|nie |jamais|\
     nunca|bitte|por favor|ignor|你|您|请|必须|总是|始终|あなた|常に|必ず|すべて|从现在)";
 
-/// A rule with its expression, which is made when a text first has one of its keywords.
+/// A rule with its regex, which is compiled when a text first contains one of its keywords.
 struct Ready {
     rule: &'static Rule,
-    /// The numbers of its keywords.
+    /// Indexes of its keywords.
     any: Vec<usize>,
     expression: OnceLock<Option<Regex>>,
 }
 
-/// All rules, and what finds the keywords of all of them in one pass.
+/// All rules, with an automaton that finds all keywords in one pass.
 struct Table {
     rules: Vec<Ready>,
     keywords: Option<AhoCorasick>,
@@ -66,14 +66,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         expression: OnceLock::new(),
     });
     let rules = rules.collect();
-    // Quick to make: a hook asks about a few texts and ends.
+    // Fast to build: a hook tests a few texts and exits.
     let kind = Some(AhoCorasickKind::NoncontiguousNFA);
     Table { rules, keywords: AhoCorasick::builder().kind(kind).build(&words).ok() }
 });
 
 impl Table {
-    /// Which keywords a text holds, by number, however it is broken into lines; nothing if all of
-    /// them have to be thought to be there.
+    /// The keywords in a text, by index, ignoring line breaks. `None` if all must be assumed
+    /// present.
     fn keywords_in(&self, text: &str) -> Option<Vec<bool>> {
         let keywords = self.keywords.as_ref()?;
         let mut held = vec![false; keywords.patterns_len()];
@@ -86,7 +86,7 @@ impl Table {
     }
 }
 
-/// A text in one line, with one blank wherever there is white space, and at both ends.
+/// A text on one line: each run of white space is one blank, with one blank at both ends.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len() + 2);
     for word in text.split_ascii_whitespace() {
@@ -97,7 +97,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// What a text without blanks and signs is known by.
+/// Signs of an instruction in a text without blanks and punctuation.
 static COMPACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         "(?P<no>dont|donot|never|not)?(?:ignore|disregard|forget|override|bypass)\
@@ -109,7 +109,7 @@ static COMPACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The markers of every rule that finds something, each once.
+/// The markers of all matching rules, each once.
 pub(super) fn markers(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     for view in views::views(text) {
@@ -128,7 +128,7 @@ pub(super) fn markers(text: &str) -> Vec<&'static str> {
 }
 
 impl Ready {
-    /// Whether a text with these keywords may be one that the rule finds.
+    /// True if the rule may match a text with these keywords.
     fn may_be_in(&self, held: Option<&[bool]>) -> bool {
         let is_held = |number: &usize| held.is_none_or(|held| held.get(*number) == Some(&true));
         self.any.is_empty() || self.any.iter().any(is_held)
@@ -144,7 +144,7 @@ impl Rule {
         Regex::new(&self.expanded())
     }
 
-    /// The pattern as the library takes it.
+    /// The pattern in regex syntax.
     fn expanded(&self) -> String {
         let pattern = self
             .pattern
@@ -160,7 +160,7 @@ impl Rule {
     }
 }
 
-/// A pattern in which every blank outside brackets stands for any white space.
+/// A pattern in which every blank outside brackets matches any white space.
 fn with_white_space(pattern: &str) -> String {
     let mut wide = String::with_capacity(2 * pattern.len());
     let (mut is_class, mut is_escaped) = (false, false);
@@ -177,16 +177,16 @@ fn with_white_space(pattern: &str) -> String {
     wide
 }
 
-/// Names of what is spoken to.
+/// Names of the agent addressed.
 const AGENT: &str = "(?:(?:ai|llm|coding|autonomous|automated) )?(?:ais?|agents?|llms?|assistants?|\
     (?:large )?language models?|chatbots?|copilot|claude|chatgpt|gpt|codex|gemini|cursor|grok|ai (?:models?|systems?|tools?))";
-/// Names of who must not know.
+/// Names of people who must not find out.
 const USER: &str = "(?:the |your |our |any )?(?:human |end |project )?(?:users?|humans?|operators?|developers?|reviewers?|owners?|\
     maintainers?|person|people|anyone|anybody|customers?|human being)";
-/// What was there before.
+/// Adjectives for earlier instructions.
 const EARLIER: &str = "(?:previous|prior|above|earlier|preceding|foregoing|former|past|existing|original|initial|\
     current|system|safety|security|your|developer'?s?|user'?s|built-in|default|old|given|hidden)";
-/// What an agent goes by.
+/// Words for instructions and limits.
 const RULES: &str = "(?:instructions?|directives?|rules?|orders?|prompts?|guidelines?|guidance|commands?|\
     constraints?|polic(?:y|ies)|restrictions?|guardrails?|training|style guide|programming|safeguards?|limits|\
     limitations|conventions|messages?|conversation)";
@@ -216,13 +216,13 @@ mod tests {
         assert!(COMPACT.is_some() && TABLE.keywords.is_some());
     }
 
-    /// Texts that each pattern finds, made from the pattern, hold one of its keywords:
-    /// otherwise the rule would not even be tried on them.
+    /// Texts generated from each pattern contain one of its keywords. Otherwise the rule would not
+    /// be tested on them.
     #[test]
     fn a_keyword_is_in_everything_that_a_pattern_finds() {
         let mut runner = TestRunner::deterministic();
         for Ready { rule, .. } in TABLE.rules.iter().filter(|ready| !ready.rule.any.is_empty()) {
-            // Texts cannot be made from edges of words and lines.
+            // Texts cannot be generated from word and line boundaries.
             let mut bare = rule.expanded().replace("\\b", "");
             for (edge, nothing) in [("(?m-u)^", "(?-u)"), ("(?:^|", "(?:"), ("|^", "|"), ("|$)", ")")] {
                 bare = bare.replace(edge, nothing);

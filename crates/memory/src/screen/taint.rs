@@ -1,15 +1,16 @@
-//! Whether a memory would hand on words of a tool or of the web outside quotation marks.
+//! Detects memories that would pass on words of a tool or of the web outside quotation marks.
 
 use crate::candidate::{Span, Voice};
 use crate::memory::Memory;
 
-/// Words in a row that are no accident. A name or an error code alone gives no orders.
+/// Minimum run of common words that is not a coincidence. A name or an error code alone gives no
+/// orders.
 const WORDS_MIN: usize = 4;
 
-/// Pairs of marks that a quotation stands between.
+/// Pairs of quotation marks.
 const MARKS: &[(char, char)] = &[('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('„', '“'), ('「', '」')];
 
-/// Whose words the memory would hand on as if they were ours.
+/// The author of words that the memory would pass on as if they were retro's own.
 pub(super) fn tainted(memory: &Memory) -> Option<Voice> {
     let is_foreign = |voice: Voice| matches!(voice, Voice::Tool | Voice::External);
     let foreign: Vec<_> = memory.spans.iter().filter(|span| is_foreign(span.voice)).collect();
@@ -17,7 +18,7 @@ pub(super) fn tainted(memory: &Memory) -> Option<Voice> {
     if is_foreign(memory.origin) && foreign.is_empty() && !open(&memory.text).is_empty() {
         return Some(memory.origin);
     }
-    // What the method knows besides is not handed on as it is.
+    // Further data from the method is never passed on verbatim.
     let texts = [Some(&memory.text), Some(&memory.when_to_use), memory.do_not_use_when.as_ref()];
     let texts: Vec<Vec<String>> = texts.into_iter().flatten().map(|text| open(text)).collect();
     foreign
@@ -34,13 +35,13 @@ pub(super) fn tainted(memory: &Memory) -> Option<Voice> {
 pub(crate) enum Piece<'a> {
     /// Outside quotation marks.
     Open(&'a str),
-    /// Between quotation marks, with them and without.
+    /// A quotation, with its marks and without.
     Quoted(&'a str, &'a str),
 }
 
-/// The text in pieces: together, with their marks, they are the text. A mark without its
-/// twin quotes nothing. A quotation of a span, or of its beginning, ends where the span's
-/// words end, whatever marks are in them.
+/// Splits the text into pieces, which together with their marks are the text. A mark without a
+/// counterpart quotes nothing. A quotation of a span, or of its beginning, ends where the span's
+/// words end, even if they contain marks.
 pub(crate) fn pieces<'a>(text: &'a str, spans: &[Span]) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let (mut done, mut at) = (0, 0);
@@ -65,14 +66,14 @@ pub(crate) fn pieces<'a>(text: &'a str, spans: &[Span]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// The bytes of `after` that are the words of a span, or their beginning, up to a mark.
+/// The length of the span's words, or of their beginning, in `after`, up to a mark.
 fn quoted_bytes(after: &str, said: &str, mark: char) -> Option<usize> {
     let same = after.bytes().zip(said.bytes()).take_while(|(a, b)| a == b).count();
     let (end, _) = after.match_indices(mark).take_while(|(at, _)| *at <= same).last()?;
     (end > 0).then_some(end)
 }
 
-/// The text without what it quotes.
+/// The text without its quotations.
 fn unquoted(text: &str, spans: &[Span]) -> String {
     let open = pieces(text, spans).into_iter().map(|piece| match piece {
         Piece::Open(text) => text,
@@ -81,7 +82,7 @@ fn unquoted(text: &str, spans: &[Span]) -> String {
     open.collect()
 }
 
-/// What a text quotes, without the marks.
+/// The quotations in a text, without the marks.
 pub(crate) fn quotations<'a>(text: &'a str, spans: &[Span]) -> impl Iterator<Item = &'a str> {
     pieces(text, spans).into_iter().filter_map(|piece| match piece {
         Piece::Quoted(_, inside) => Some(inside),
@@ -97,7 +98,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether both hold the same words in a row.
+/// True if both contain the same run of words.
 fn shares_run(text: &[String], said: &[String]) -> bool {
     said.windows(WORDS_MIN).any(|run| text.windows(WORDS_MIN).any(|here| here == run))
 }

@@ -1,19 +1,19 @@
-//! A text with its disguises taken off: the forms of it that the rules are tried on.
+//! Removes the disguises of a text: produces the forms that the rules are tested on.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Characters of an encoded word that are worth decoding.
+/// Minimum characters of a word worth decoding.
 const ENCODED_CHARS_MIN: usize = 16;
-/// Single letters in a row that are a word spelled out.
+/// Minimum run of single letters that spell out a word.
 const SPELLED_LETTERS_MIN: usize = 4;
 
-/// What an escape begins with.
+/// Characters that begin an escape.
 const ESCAPES: [char; 3] = ['&', '%', '\\'];
-/// Digits and signs that stand for letters.
+/// Digits and punctuation used as letters.
 const LEET: [char; 11] = ['0', '1', '!', '|', '3', '4', '@', '5', '$', '7', '+'];
 
-/// Every form of a text that the rules are tried on, the plain one first; each once.
+/// Every form of a text that the rules are tested on, the plain one first. Each once.
 pub(super) fn views(text: &str) -> Vec<String> {
     let plain = folded(text);
     let mut views = vec![plain.clone()];
@@ -38,7 +38,7 @@ pub(super) fn views(text: &str) -> Vec<String> {
     views
 }
 
-/// Letters and digits alone, read forwards, backwards, and rotated by half the alphabet.
+/// Letters and digits alone: forwards, backwards, and with rot13 applied.
 pub(super) fn compact(view: &str) -> [String; 3] {
     let forwards: String = view.chars().filter(|c| c.is_alphanumeric()).collect();
     let backwards = forwards.chars().rev().collect();
@@ -51,8 +51,8 @@ pub(super) fn compact(view: &str) -> [String; 3] {
     [forwards, backwards, rotated]
 }
 
-/// Lower case, without hidden characters and terminal sequences, without accents on Latin
-/// letters, blanks drawn together; lines stay apart.
+/// Lower case, without hidden characters, terminal sequences and accents on Latin letters. Runs of
+/// blanks become one. Keeps line breaks.
 fn folded(text: &str) -> String {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     match text.bytes().all(is_plain) && !text.contains("   ") {
@@ -61,7 +61,7 @@ fn folded(text: &str) -> String {
     }
 }
 
-/// The same for any text.
+/// Like [`folded`], for any text.
 fn folded_by_character(text: &str) -> String {
     let hidden: hashbrown::HashSet<usize> =
         retro_text::hidden::find(text).map(|found| found.offset).collect();
@@ -85,7 +85,7 @@ fn folded_by_character(text: &str) -> String {
             '\t' | '\u{a0}' => ' ',
             other => other,
         };
-        // Two blanks between spelled letters part words, more say nothing.
+        // Between spelled-out letters, two blanks separate words. More have no meaning.
         if character == ' ' && folded.ends_with("  ") {
             continue;
         }
@@ -94,7 +94,7 @@ fn folded_by_character(text: &str) -> String {
     folded
 }
 
-/// Words that are spelled out, `i g n o r e` or `i.g.n.o.r.e`, written as words.
+/// Joins words that are spelled out: `i g n o r e` or `i.g.n.o.r.e`.
 fn joined(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let letter = |at: usize| chars.get(at).is_some_and(|c| c.is_alphanumeric());
@@ -126,8 +126,7 @@ fn joined(text: &str) -> String {
     joined.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Words with digits and signs for letters, `1gn0re`, written with letters. `one` is what
-/// a 1 stands for.
+/// Replaces digits and punctuation used as letters: `1gn0re`. `one` is the letter for a 1.
 fn unleeted(text: &str, one: char) -> String {
     let mut plain = String::with_capacity(text.len());
     for piece in text.split_inclusive([' ', '\n']) {
@@ -151,8 +150,8 @@ fn unleeted(text: &str, one: char) -> String {
     plain
 }
 
-/// The text with entities, percent signs and backslash escapes resolved, as far as they
-/// give characters of ASCII.
+/// The text with entities, percent escapes and backslash escapes resolved, if they give ASCII
+/// characters.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -167,7 +166,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// The character that an escape at the beginning stands for, and the bytes of the escape.
+/// The character of an escape at the beginning, and the length of the escape in bytes.
 fn escape(text: &str) -> Option<(char, usize)> {
     for (name, character) in [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("\\n", '\n')] {
         if text.starts_with(name) {
@@ -197,7 +196,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     (character.is_ascii_graphic() || character == ' ').then_some((character, length))
 }
 
-/// What the words of base64 in a text say, if they say something.
+/// The decoded base64 words of a text, if they are text themselves.
 fn decoded(text: &str) -> Option<String> {
     let is_code = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
     let mut said = String::new();
@@ -234,7 +233,7 @@ fn base64(word: &str) -> Vec<u8> {
     bytes
 }
 
-/// Whether a word mixes Latin letters with Cyrillic or Greek ones that look like them.
+/// True if a word mixes Latin letters with similar Cyrillic or Greek ones.
 ///
 /// Greek letters of formulas (`Δt`) and Cyrillic endings of Latin abbreviations are
 /// ordinary writing.

@@ -1,4 +1,4 @@
-//! What a person decided holds for the words it was about, whatever is found later.
+//! A person's decision applies to the words it was about, whatever is found later.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::memory::Utility;
 
 const THINGS: [&str; 8] = ["pnpm", "yarn", "ruff", "tabs", "vitest", "docker", "rebase", "uv"];
 
-/// A rule that was said: in which session, about what, and whether it is wanted.
+/// A stated rule: its session, its subject, and whether it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Said {
     session: usize,
@@ -26,7 +26,7 @@ impl Said {
     }
 }
 
-/// How a version of the methods words a rule, and in which order.
+/// The wording and order of rules in one version of the methods.
 #[derive(Debug, Clone, Copy)]
 struct Version {
     tells: usize,
@@ -38,7 +38,7 @@ struct Version {
 const FIRST: Version =
     Version { tells: 0, is_backwards: false, names_subjects: true, kind: Kind::RepoConvention };
 
-/// What a version finds in all sessions, in the order in which it is added.
+/// The findings of a version in all sessions, in the order of adding.
 fn mined(said: &[Said], version: Version) -> Vec<(String, Candidate)> {
     let mut all = Vec::new();
     for session in 0..4 {
@@ -123,7 +123,7 @@ fn forgot(memory: &Memory) -> Vec<Decision> {
     .collect()
 }
 
-/// Whether a memory would be shown to an agent.
+/// True if an agent would see the memory.
 fn is_shown(memory: &Memory) -> bool {
     memory.superseded_by.is_none() && matches!(memory.status, Status::Candidate | Status::Accepted)
 }
@@ -146,8 +146,8 @@ fn version() -> impl Strategy<Value = Version> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Sessions go on, and another version of the methods reads them again: it finds more,
-    /// less, in another order, under other ids, in other words.
+    /// Sessions continue, and another version of the methods reads them again: it finds more or
+    /// fewer rules, in another order, under other ids, in other words.
     #[test]
     fn every_decision_is_kept(
         first in said(),
@@ -193,7 +193,7 @@ proptest! {
             });
             prop_assert!(!is_forgotten, "forgotten: {}", memory.text);
         }
-        // Reading the same again changes nothing.
+        // Reading the same data again changes nothing.
         let again = folded(&mined, &[], &decisions);
         prop_assert_eq!(again.items(), shelf.items());
     }

@@ -1,4 +1,4 @@
-//! Putting somebody's words into a block, so that they stay inside it and stay theirs.
+//! Quotes another author's words in a block, so that they stay inside it and attributed.
 
 use crate::candidate::Voice;
 use crate::memory::Memory;
@@ -10,7 +10,7 @@ mod confusables;
 use alike::{folded, is_angle, is_slash};
 use std::sync::LazyLock;
 
-/// Names of tags that nothing quoted may open or close: ours, and those of roles.
+/// Tag names that a quotation may not open or close: retro's own, and those of roles.
 const TAGS: &[&str] = &[
     "retro",
     "system",
@@ -28,11 +28,11 @@ const TAGS: &[&str] = &[
     "context",
     "persisted-output",
 ];
-/// Characters of a single word of a tool, such as a path or a code, that need no mark.
+/// Maximum characters of a tool's single word, such as a path or a code, that needs no mark.
 const WORD_CHARS_MAX: usize = 64;
 
-/// A text that cannot end the block or open a tag of a role, with everything hidden made
-/// visible; line feeds stay.
+/// A text that cannot end the block or open a role's tag, with hidden characters made visible.
+/// Keeps line feeds.
 fn guarded(text: &str) -> String {
     let text = screen::escaped(&text.replace("\r\n", "\n").replace('\r', "\n"));
     let mut safe = String::with_capacity(text.len());
@@ -49,27 +49,27 @@ fn guarded(text: &str) -> String {
     safe
 }
 
-/// Whether the text behind an opening sign is the rest of a tag.
+/// True if the text after an opening bracket is the rest of a tag.
 fn opens_tag(rest: &str) -> bool {
     let skipped = |c: char| c.is_whitespace() || matches!(c, '<' | '|' | '\\') || is_slash(c) || is_sign(c);
     rest.starts_with('|') || begins_with_tag(rest.trim_start_matches(skipped))
 }
 
-/// Whether the text behind any sign is the rest of a closing tag.
+/// True if the text after any character is the rest of a closing tag.
 fn closes_tag(rest: &str) -> bool {
     let name = rest.trim_start_matches(is_slash);
     name.len() < rest.len()
         && begins_with_tag(name.trim_start_matches(|c: char| c.is_whitespace() || is_sign(c)))
 }
 
-/// A sign of another writing: no letter, no digit, and nothing that looks like a letter.
+/// A character of another script that is not a letter, not a digit, and not similar to a letter.
 fn is_sign(c: char) -> bool {
     let is_letter = || confusables::looks_like(c).is_some_and(|letter| letter.is_ascii_alphanumeric());
     !c.is_ascii() && !c.is_alphanumeric() && !is_letter()
 }
 
 fn begins_with_tag(name: &str) -> bool {
-    /// Characters of the longest name.
+    /// Length of the longest name.
     const CHARS_MAX: usize = 20;
     static FOLDED: LazyLock<Vec<String>> = LazyLock::new(|| TAGS.iter().map(|tag| folded(tag)).collect());
     let name = folded(&name.chars().take(CHARS_MAX).collect::<String>());
@@ -81,8 +81,8 @@ pub(crate) fn line(text: &str) -> String {
     guarded(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A guarded text under a label. Of several lines, each begins with a bar, so that none
-/// begins like a role or a tag.
+/// A guarded text under a label. If there are several lines, each begins with a bar, so that none
+/// looks like a role or a tag.
 pub(crate) fn paragraph(label: &str, text: &str) -> String {
     let text = guarded(text.trim());
     if !text.contains('\n') {
@@ -97,8 +97,8 @@ pub(crate) fn paragraph(label: &str, text: &str) -> String {
     paragraph
 }
 
-/// A text of a memory in which every quotation of a tool or of the web is marked as one.
-/// A quotation that the screen finds something in is left out.
+/// A text of a memory, with every quotation of a tool or of the web marked. Leaves out quotations
+/// that the screen rejects.
 pub(crate) fn own_words(memory: &Memory, text: &str) -> String {
     let mut marked = String::with_capacity(text.len());
     for piece in pieces(text, &memory.spans) {
@@ -122,12 +122,12 @@ pub(crate) fn own_words(memory: &Memory, text: &str) -> String {
     marked
 }
 
-/// Whether a text is one name, path or code: it says nothing, whoever chose it.
+/// True if a text is a single name, path or code, which is harmless from any author.
 pub(super) fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/:@[]#+~".contains(c))
 }
 
-/// Whether only tools or the web said this.
+/// True if only tools or the web said this.
 fn is_foreign(memory: &Memory, words: &str) -> bool {
     if words.chars().count() <= WORD_CHARS_MAX && is_name(words) {
         return false;
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(own_words(&memory, "As \"I like it\" says"), "As \"I like it\" says");
     }
 
-    /// Every character of the planes that have signs.
+    /// Every character of the planes with assigned characters.
     fn characters() -> impl Iterator<Item = char> {
         ('\0'..='\u{ffff}').chain('\u{1d000}'..='\u{1fbff}').filter(|c| !c.is_control())
     }
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// What looks like a sign or a small letter, itself included.
+    /// Characters that look like `target`, including itself.
     fn alike(target: char) -> Vec<char> {
         let rows = confusables::rows().filter(|(_, other)| *other == target).map(|(alike, _)| alike);
         rows.chain([target]).collect()
@@ -292,7 +292,7 @@ mod tests {
     fn no_character_ends_a_quotation() {
         let mut memory = crate::authored::parse("a", "x").unwrap().unwrap();
         memory.origin = Voice::Tool;
-        // What looks like a double quotation mark, and what two of a kind look like.
+        // Look-alikes of a double quotation mark, and of two single ones.
         let double =
             "\"“”„‟″‴‶‷⁗〃〝〞〟❝❞❠＂ˮʺ˝״˶\u{1cd3}ײ\u{1f676}\u{1f677}\u{1f678}⹂«»《》\u{300c}\u{300d}";
         let single = "'‘’‚‛′‵`´＇｀ʹʼˈ՚׳";
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// A name of a tag in which letters stand that look like its own.
+    /// A tag name in which similar characters replace some letters.
     fn disguised() -> impl Strategy<Value = String> {
         let tag = prop::sample::select(TAGS);
         (tag, prop::collection::vec(any::<prop::sample::Index>(), 24)).prop_map(|(tag, picks)| {

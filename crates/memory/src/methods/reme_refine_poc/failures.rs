@@ -1,5 +1,4 @@
-//! Failures: with what made the same command pass, with what did not help before, or
-//! without an end.
+//! Failures: with the effective fix, with attempts that did not help, or without an end.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +15,15 @@ use crate::methods::commands::{is_misuse, keywords, purpose_of};
 use crate::methods::evidence::{Evidence, clipped, quoted};
 use crate::methods::steps::also_run;
 
-/// Calls between a failure and its end beyond which nobody knows what helped.
+/// With more calls between a failure and its end, the effective step is unknown.
 const CALLS_MAX: usize = 40;
-/// Files changed between them, likewise.
+/// The same limit for files changed in between.
 const FILES_MAX: usize = 6;
 
-/// Characters of when to use a candidate.
+/// Maximum characters of `when_to_use`.
 const WHEN_CHARS_MAX: usize = 159;
 
-/// One failure that ended, or did not.
+/// A failure, whether it was fixed or not.
 struct Failure<'a> {
     failing: (&'a Beat, &'a Call),
     passing: Option<(&'a Beat, &'a Call)>,
@@ -33,7 +32,7 @@ struct Failure<'a> {
     fingerprint: &'a str,
 }
 
-/// The failures of a session that teach something.
+/// The instructive failures of a session.
 pub(super) fn triggers(episode: &Episode) -> Vec<Candidate> {
     let failures = collect(episode);
     let told = |failure: &Failure<'_>| match failure.passing {
@@ -43,7 +42,7 @@ pub(super) fn triggers(episode: &Episode) -> Vec<Candidate> {
     failures.iter().filter_map(told).collect()
 }
 
-/// Repairs of commands, those with the same error and the same end together.
+/// Repairs of commands, grouped by error and end.
 fn collect(episode: &Episode) -> Vec<Failure<'_>> {
     let mut calls: HashMap<&str, (&Beat, &Call)> = HashMap::new();
     for (beat, call) in episode.trace.calls() {
@@ -72,13 +71,13 @@ fn collect(episode: &Episode) -> Vec<Failure<'_>> {
     failures
 }
 
-/// Whether a failure is one of the work, not of looking around.
+/// True if a failure belongs to the work, not to looking around.
 fn teaches(call: &Call) -> bool {
     let is_work = call.purpose.is_validation() || matches!(call.purpose, Purpose::Run | Purpose::Install);
     call.is_failed() && is_work && call.sample.is_some()
 }
 
-/// A failure and what made the same command pass.
+/// A failure, and the change that made the same command pass.
 fn repaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let ((beat, call), end) = (failure.failing, failure.passing?);
     let thread = thread_of(episode, beat.thread);
@@ -87,7 +86,7 @@ fn repaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let command = evidence.command(beat, call)?;
     let error = evidence.error(call)?;
     let helped = helped(&between, &mut evidence)?;
-    // No edit mends a command that was written wrongly.
+    // An edit cannot fix a wrong command line.
     if is_misuse(call) && helped.starts_with("editing ") {
         return None;
     }
@@ -110,7 +109,7 @@ fn repaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// A failure that nothing ended: a warning, never to be shown alone.
+/// An unfixed failure: a warning, never shown alone.
 fn unrepaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let (beat, call) = failure.failing;
     let failed = matches!(episode.outcome.value, OutcomeValue::Failed | OutcomeValue::Abandoned);
@@ -134,12 +133,12 @@ fn unrepaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let mut candidate = filled(episode, failure, evidence, &text, &command)?;
     candidate.structured = Some(json!({ "trigger": command, "error": error, "did_not_help": tried }));
     candidate.confidence = 0.4;
-    // A check that is red while the work goes on says nothing about the next session.
+    // A check that fails during the work does not concern later sessions.
     candidate.priority = if call.purpose.is_validation() { THIN } else { 2 };
     Some(candidate)
 }
 
-/// What both kinds of failure have in common.
+/// The common part of both kinds of failure.
 fn filled(
     episode: &Episode,
     failure: &Failure<'_>,
@@ -157,7 +156,7 @@ fn filled(
     evidence.fill(&mut candidate);
     let room = 120_usize.saturating_sub(command.chars().count()).max(20);
     let told = format!("When {command} fails, output said: {}", quoted(clipped(line, room).trim()));
-    // Cut, a quotation would have no end.
+    // A shortened quotation would lack its end mark.
     let is_short = told.chars().count() <= WHEN_CHARS_MAX;
     candidate.when_to_use =
         if is_short { told } else { shortened(&format!("When {command} fails"), WHEN_CHARS_MAX) };
@@ -168,7 +167,8 @@ fn filled(
     Some(candidate)
 }
 
-/// The calls between two of a thread; nothing where there are too many to say what helped.
+/// The calls between two beats of a thread. `None` if there are too many to identify the effective
+/// one.
 fn between<'a>(thread: &[(&'a Beat, &'a Call)], from: &Beat, to: &Beat) -> Option<Vec<(&'a Beat, &'a Call)>> {
     let at = |beat: &Beat| thread.iter().position(|(other, _)| other.id == beat.id);
     let calls = thread.get(at(from)? + 1..at(to)?)?;
@@ -178,7 +178,7 @@ fn between<'a>(thread: &[(&'a Beat, &'a Call)], from: &Beat, to: &Beat) -> Optio
     (calls.len() <= CALLS_MAX && files.len() <= FILES_MAX).then(|| calls.to_vec())
 }
 
-/// What was changed or run: `editing …`, `running …`.
+/// The effective action: `editing …`, `running …`.
 fn helped<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Option<String> {
     if let Some(files) = evidence.edited(calls) {
         return Some(format!("editing {files}"));
@@ -187,7 +187,7 @@ fn helped<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Op
     (!ran.is_empty()).then(|| format!("running {}", ran.join(" and ")))
 }
 
-/// What was done between failures with the same error, before the last of them.
+/// The attempts between failures with the same error, before the last of them.
 fn in_vain<'a>(
     thread: &[(&'a Beat, &'a Call)],
     failure: &Failure<'a>,

@@ -1,4 +1,4 @@
-//! Lessons about tools: a form of a command that could not work, and the form that did.
+//! Lessons about tools: a form of a command that did not work, and the form that did.
 
 use retro_insight::{Beat, Call};
 use retro_text::calls::{Purpose, Verdict, same_command, understand};
@@ -11,7 +11,7 @@ use crate::methods::commands::{is_misuse, keywords};
 use crate::methods::evidence::Evidence;
 use crate::methods::turns::turns;
 
-/// Calls after a failure among which the form that works is looked for.
+/// Search for the working form in this many calls after a failure.
 const CALLS_MAX: usize = 5;
 
 /// The lessons of a session.
@@ -34,7 +34,7 @@ pub(super) fn lessons(episode: &Episode) -> Vec<Candidate> {
     found
 }
 
-/// The form that worked: same purpose, other words, nothing changed in between.
+/// The form that worked: same purpose, different words, no change in between.
 fn other_form<'a>(failed: &Call, after: &[(&'a Beat, &'a Call)]) -> Option<(&'a Beat, &'a Call)> {
     let line = understand(failed.command.as_deref()?);
     for (beat, call) in after.iter().take(CALLS_MAX) {
@@ -52,8 +52,7 @@ fn other_form<'a>(failed: &Call, after: &[(&'a Beat, &'a Call)]) -> Option<(&'a 
     None
 }
 
-/// Whether two lines are about the same: the same runner, or the same purpose where the
-/// purpose says enough.
+/// True if two lines serve the same end: they have the same runner, or the same specific purpose.
 fn alike(
     line: &retro_text::calls::Call,
     other: &retro_text::calls::Call,
@@ -67,7 +66,7 @@ fn alike(
         return !failed.runner.is_empty();
     }
     let (before, after) = (names(line), names(other));
-    // Another program for the same thing names the same things.
+    // Another program for the same purpose names the same things.
     let shares = before.iter().any(|word| word.len() > 2 && after.contains(word));
     failed.purpose == passed.purpose
         && (failed.purpose.is_validation() || failed.purpose == Purpose::Install || shares)

@@ -1,5 +1,5 @@
-//! Danger that the person did not want: a command that could destroy work and was refused,
-//! or for which the person corrected the agent.
+//! Dangers that the user rejected: commands that could destroy work and were refused, or for which
+//! the user corrected the agent.
 
 use retro_insight::{Beat, Call, What};
 use retro_model::Outcome;
@@ -12,9 +12,9 @@ use crate::methods::commands::keywords;
 use crate::methods::evidence::{Evidence, clipped};
 use crate::methods::turns::turns;
 
-/// Characters of the person's words that are quoted.
+/// Maximum characters quoted from the user.
 const WORDS_CHARS_MAX: usize = 200;
-/// Calls behind a dangerous one after which a correction is about something else.
+/// After more calls, a correction refers to something else.
 const CALLS_MAX: usize = 3;
 
 /// The rules of a session.
@@ -43,7 +43,7 @@ pub(super) fn rules(episode: &Episode) -> Vec<Candidate> {
     found
 }
 
-/// What the person wrote when refusing a call.
+/// The user's words when refusing a call.
 fn refusal<'a>(episode: &'a Episode, call: &Beat) -> Option<(&'a Beat, &'a str)> {
     let at = episode.trace.beats.iter().position(|beat| beat.id == call.id)?;
     let after = episode.trace.beats.get(at + 1..)?.iter();
@@ -56,8 +56,8 @@ fn refusal<'a>(episode: &'a Episode, call: &Beat) -> Option<(&'a Beat, &'a str)>
     }
 }
 
-/// Whether words are about what a command did: they name its program, or they speak of
-/// taking away, discarding or overwriting.
+/// True if the words refer to a command: they name its program, or mention removing, discarding or
+/// overwriting.
 fn speaks_of(text: &str, call: &Call) -> bool {
     let lower = text.to_lowercase();
     let program = call.runner.split(' ').next_back().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The pattern of a session that worked: what was changed, what shows that it is good.
+//! The pattern of a successful session: its changes, and the evidence that they are good.
 
 use retro_insight::{Beat, Call, OutcomeValue};
 use serde_json::json;
@@ -11,10 +11,10 @@ use crate::methods::evidence::Evidence;
 use crate::methods::steps::{also_run, bounded, has_own_commands, steps};
 use crate::methods::turns::turns;
 
-/// Steps that are kept.
+/// Maximum steps kept.
 const STEPS_MAX: usize = 8;
 
-/// The last turn that was checked and kept, if the session succeeded.
+/// The last turn that was checked and committed, if the session succeeded.
 pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     if episode.outcome.value != OutcomeValue::Success {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// The commit behind the check, if there is one.
+/// The commit after the check, if there is one.
 fn kept<'a>(calls: &[(&'a Beat, &'a Call)], check: &Beat, evidence: &mut Evidence<'a>) -> Option<String> {
     let at = calls.iter().position(|(beat, _)| beat.id == check.id)?;
     let (beat, call) = calls.get(at..)?.iter().find(|(_, call)| call.commits && !call.is_failed())?;

@@ -2,7 +2,7 @@
 
 use super::Rule;
 
-/// The rules.
+/// The table of markup rules.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         marker: "role tag",

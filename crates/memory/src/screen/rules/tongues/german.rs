@@ -2,7 +2,7 @@
 
 use super::Rule;
 
-/// The rules.
+/// The table of German rules.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         marker: "sets earlier instructions aside",
