@@ -1,8 +1,8 @@
-//! Where the time of a line of work went. Waiting for a person is never work.
+//! Attributes the time of a thread to activities. Waiting for a person is never work.
 //!
-//! The time between two events of a log belongs to what was going on then: a call that was
-//! open, the model, a person who had the word. What the log cannot tell is a class of its
-//! own. Signals and views both count by [`spans`].
+//! The time between two events of a log belongs to the activity between them: an open call, the
+//! model, a person whose turn it is. Time that the log cannot explain is a class of its own.
+//! Signals and views both use [`spans`].
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,81 +10,81 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use retro_model::{Event, Kind, Origin, Outcome, ToolClass};
 use serde::Serialize;
 
-/// A pause that is longer is idle: nobody was at work.
+/// A longer pause is idle time.
 const IDLE_MS: i64 = 30 * 60_000;
 
 /// A call without a logged duration that is open longer may have waited for a person.
 const UNSURE_MS: i64 = 10 * 60_000;
 
-/// What a call may take beyond its logged duration before somebody must have waited.
+/// A call that is open longer than its logged duration plus this has waited for a person.
 const SLACK_MS: i64 = 2_000;
 
-/// Ticks that are kept before they are added up.
+/// Ticks that are kept before they are summed.
 const TICKS_MAX: usize = 100_000;
 
-/// What was going on.
+/// The activity in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
-    /// The model.
+    /// The model was generating.
     Model,
-    /// A call of this class.
+    /// A call of this class was running.
     Tool(ToolClass),
-    /// A sub-agent.
+    /// A sub-agent was running.
     Child,
-    /// A person had the word.
+    /// The agent was waiting for a person.
     Waiting,
-    /// Nothing.
+    /// Nothing was happening.
     Idle,
-    /// The log does not tell.
+    /// The log does not show it.
     Unknown,
 }
 
 impl Doing {
-    /// Whether somebody worked.
+    /// True if the agent was working.
     pub fn is_work(self) -> bool {
         matches!(self, Doing::Model | Doing::Tool(_) | Doing::Child)
     }
 }
 
-/// A stretch of time.
+/// A span of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// From, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub from: i64,
-    /// To.
+    /// End, in milliseconds since 1970.
     pub to: i64,
-    /// What was going on.
+    /// The activity in this span.
     pub doing: Doing,
-    /// In which turn.
+    /// The turn that contains it.
     pub turn: u32,
-    /// Whether several calls were open: the class is that of the first.
+    /// True if several calls were open. The class is that of the first.
     pub is_shared: bool,
 }
 
-/// What an event means for the time around it.
+/// The meaning of an event for the time around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     /// A message of a person.
     Typed,
     /// Any other message.
     Message,
-    /// Words of the model.
+    /// A text of the model.
     Answer,
-    /// A thought of the model, or an error.
+    /// Reasoning of the model, or an error.
     Model {
         thinks: bool,
     },
-    /// A call, by a number made of its id.
+    /// A call, by a hash of its id.
     Call(u64, ToolClass),
-    /// The result of a call: whether it was denied, and how long the call ran.
+    /// The result of a call: the hash of its id, whether it was denied, and its duration.
     Result(u64, bool, Option<i64>),
     Interruption,
-    /// Bookkeeping.
+    /// Any bookkeeping event.
     Other,
 }
 
-/// An event as the clock sees it.
+/// An event, reduced to the facts that the clock needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
     ms: Option<i64>,
@@ -93,7 +93,7 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Of an event; nothing for a copy and for what only counts tokens.
+    /// The tick of an event. `None` for a copy and for an event that only counts tokens.
     pub fn of(event: &Event) -> Option<Tick> {
         if event.copy_of.is_some() || event.kind == Kind::Usage {
             return None;
@@ -122,7 +122,7 @@ fn number(call_id: &str) -> u64 {
     hasher.finish()
 }
 
-/// The stretches of a line of work, in order.
+/// The spans of a thread, in order.
 pub fn spans(ticks: &[Tick]) -> Vec<Span> {
     let answered: HashSet<u64> = ticks
         .iter()
@@ -148,7 +148,7 @@ pub fn spans(ticks: &[Tick]) -> Vec<Span> {
             What::Interruption => open.clear(),
             _ => {}
         }
-        // Bookkeeping between an answer and the next message does not end the waiting.
+        // Bookkeeping between an answer and the next message does not end the wait.
         is_answered = match tick.what {
             What::Answer => true,
             What::Typed
@@ -191,7 +191,7 @@ fn between(
         (ToolClass::Ask, _) => spans.push(span(from, to, Doing::Waiting)),
         _ if is_denied => spans.push(span(from, to, Doing::Waiting)),
         (ToolClass::Subagent, _) => spans.push(span(from, to, Doing::Child)),
-        // What goes beyond the logged duration is the time until somebody allowed it.
+        // Time beyond the logged duration was spent waiting for permission.
         (class, Some(ms)) if to - from > ms + SLACK_MS => {
             spans.push(span(from, to - ms, if is_long { Doing::Idle } else { Doing::Waiting }));
             spans.push(span(to - ms, to, Doing::Tool(*class)));
@@ -202,23 +202,23 @@ fn between(
     }
 }
 
-/// Time in which somebody worked.
+/// Working time of the agent, in milliseconds.
 pub fn active_ms(spans: &[Span]) -> i64 {
     spans.iter().filter(|span| span.doing.is_work()).map(|span| span.to - span.from).sum()
 }
 
-/// The clock of one line of work, bounded: the ticks of very many are added up as they come.
+/// The clock of one thread, with bounded memory: many ticks are summed as they arrive.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     ticks: Vec<Tick>,
-    /// Of the ticks that were added up.
+    /// Of the ticks that were summed.
     active_ms: i64,
     other_ms: i64,
     timed: u64,
 }
 
 impl Clock {
-    /// Takes the next event.
+    /// Adds the next event.
     pub(crate) fn push(&mut self, event: &Event) {
         let Some(tick) = Tick::of(event) else { return };
         self.timed += u64::from(tick.ms.is_some());
@@ -230,7 +230,7 @@ impl Clock {
         }
     }
 
-    /// Milliseconds in which somebody worked, and the others; nothing without two times.
+    /// Milliseconds of work, and of other time. `None` with fewer than two times.
     pub(crate) fn read(&self) -> Option<(i64, i64)> {
         (self.timed > 1).then(|| self.sums())
     }
@@ -242,7 +242,7 @@ impl Clock {
         (self.active_ms + active, self.other_ms + all - active)
     }
 
-    /// How much is held.
+    /// The number of ticks in memory.
     pub fn held(&self) -> usize {
         self.ticks.len()
     }

@@ -1,11 +1,11 @@
-//! Where the person corrected the agent.
+//! Finds the messages that correct the agent.
 //!
 //! Only words that the person typed count ([`Beat::typed`]). A message is weighed: by its words
-//! (`words`, and `tongues` for languages other than English), and by what the log knows whatever
-//! the language. It comes after the agent acted. It names a file that was just edited, asks again
-//! for what was asked before, or follows an interruption or a refusal; what follows it edits the
-//! same files or runs the same commands again. None of these is enough by itself. A message that
-//! is sent more than once is a template, not a correction.
+//! (`words`, and `tongues` for languages other than English), and by signs in the log that do not
+//! depend on the language. It comes after the agent acted. It names a file that was just edited,
+//! repeats an earlier request, or follows an interruption or a refusal. The next steps edit the
+//! same files or run the same commands again. None of these is enough by itself. A message that is
+//! sent more than once is a template, not a correction.
 
 mod tongues;
 mod words;
@@ -19,39 +19,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::{Beat, Call, PARTS, Speaker, Trace, What, cut};
 
-/// A correction.
+/// A correction of the agent by the person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Correction {
-    /// The event that holds it.
+    /// The event that contains it.
     pub event_id: String,
-    /// What the person said, shortened.
+    /// The person's words, shortened.
     pub text: String,
-    /// How sure it is that this corrects.
+    /// The confidence that this is a correction.
     pub confidence: f64,
-    /// What showed it: `refusal`, `interruption`, `answer`, `negation`, `redirection`, `undo`, `complaint`.
+    /// The evidence: `refusal`, `interruption`, `answer`, `negation`, `redirection`, `undo`,
+    /// `complaint`.
     pub rule: String,
 }
 
-/// Characters of a correction's text.
+/// The most characters of a correction's text.
 const TEXT_CHARS_MAX: usize = 160;
-/// From this weight on a message corrects.
+/// The least weight of a correction.
 const CORRECTS: f64 = 0.65;
-/// What the log adds to the words of a message.
+/// The weights of signs in the log.
 const AFTER_REFUSAL: f64 = 1.2;
 const AFTER_INTERRUPTION: f64 = 0.6;
 const ASKED_AGAIN: f64 = 0.8;
 const NAMES_WORK: f64 = 0.3;
 const WORK_REDONE: f64 = 0.2;
-/// How sure a correction is that only reports a wrong result. Such a report gives no rule.
+/// The confidence of a correction that only reports a wrong result. Such a report gives no rule.
 const REPORTED: f64 = 0.55;
-/// The same for one that rejects, in words that no table below has.
+/// The confidence of one that rejects, in words that no table below has.
 const REJECTED: f64 = 0.65;
-/// How sure it is if it rests on what the log shows more than on its words.
+/// The confidence if the log is stronger evidence than the words.
 const SHOWN_BY_LOG: f64 = 0.5;
-/// A message of more characters is a task of its own.
+/// A longer message is a task of its own.
 const LONG_CHARS: usize = 700;
 
-/// What the agent did wrong is named.
+/// The message names the agent's mistake.
 const NEGATION: &[&str] = &[
     r"(?i)^\s*(?:no|nope|nah|wrong|stop|hold on|hang on)\b[\s,.!:;—–-]",
     r"(?i)^\s*wait(?:[,.!:;—–-]|\s+(?:no|i|we|you|that|this|it|what|why)\b)",
@@ -62,7 +63,7 @@ const NEGATION: &[&str] = &[
     r"(?i)\bi (?:said|asked|told you|meant|did ?n'?t ask|never asked)\b",
     r"(?i)\b(?:why did you|why are you|since when)\b",
 ];
-/// Another way is demanded.
+/// The message demands another way.
 const REDIRECTION: &[&str] = &[
     r"(?i)^\s*(?:please )?(?:don'?t|do not|never|stop|avoid)\b",
     r"(?i)\b(?:don'?t|do not|never|please stop) (?:use|do|add|run|touch|change|create|delete|remove|edit|commit|push|write|put|call|make|mock|skip)\b",
@@ -72,23 +73,23 @@ const REDIRECTION: &[&str] = &[
     r"(?i)\b(?:we|this project|this repo|our team) (?:use|uses|deploy|deploys|run|runs|always|never|prefer|don'?t)\b.{0,60}\b(?:here|not|in this|with)\b",
     r"(?i)\bshould(?:n'?t| not| have been| be)\b.{0,80}\b(?:not|instead|rather)\b",
 ];
-/// Something is to be taken back.
+/// The message demands an undo.
 const UNDO: &[&str] = &[
     r"(?i)^\s*(?:please |can you |ok,? |now )?(?:undo|revert|roll ?back|put (?:it|that) back|restore)\b",
     r"(?i)\b(?:undo|revert|roll ?back) (?:that|this|it|your|the (?:last|change|changes|edit|commit))\b",
 ];
-/// It does not work.
+/// The message reports that something does not work.
 const COMPLAINT: &[&str] = &[
     r"(?i)\b(?:still|again)\b.{0,30}\b(?:fails?|failing|broken|wrong|not working|doesn'?t work|the same|error)\b",
     r"(?i)\b(?:doesn'?t|does not|didn'?t|did not|isn'?t|is not|not) work(?:ing)?\b",
 ];
-/// A thought, a proposal: it may correct, and may only be said aloud.
+/// A thought or a proposal. It may correct, or only think aloud.
 const SOFT: &[&str] =
     &[r"(?i)\b(?:what about|how about|an idea|maybe|perhaps|i think|i wonder|(?:could|can|should) we)\b"];
-/// Questions that reproach.
+/// Questions that are reproaches.
 const REPROACH: &[&str] =
     &[r"(?i)\b(?:why (?:did|are|would|have) you|since when|did ?n'?t i|who told you)\b"];
-/// Thanks, agreement, the next task.
+/// Thanks, agreement, or the next task.
 const PRAISE: &[&str] = &[
     r"(?i)^\s*(?:no (?:problem|worries|need)|not bad|no,? (?:that'?s|it'?s|all) (?:fine|good|ok|okay|perfect|great)|no thanks)\b",
     r"(?i)^\s*(?:thanks|thank you|great|perfect|nice|awesome|lgtm|looks good|you'?re right|good catch|yes|yep|yeah|ok|okay|sure)\b",
@@ -109,7 +110,7 @@ static SOFTS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SOFT).
 static REPROACHES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(REPROACH).ok());
 static PRAISES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PRAISE).ok());
 
-/// What the agent did since the person last spoke.
+/// The agent's actions since the person last spoke.
 #[derive(Default)]
 struct Before<'a> {
     acted: bool,
@@ -132,7 +133,7 @@ impl<'a> Work<'a> {
         self.commands.extend(call.command.as_deref());
     }
 
-    /// What is done from these beats on until the next request.
+    /// The work in these beats, up to the next request.
     fn until_request(beats: &[&'a Beat]) -> Work<'a> {
         let mut work = Work::default();
         for beat in beats.iter().take_while(|beat| !beat.is_request()) {
@@ -148,14 +149,14 @@ impl<'a> Work<'a> {
             || self.commands.iter().any(|command| other.commands.contains(command))
     }
 
-    /// Whether a text names one of the files.
+    /// True if a text names one of the files.
     fn is_named(&self, text: &str) -> bool {
         let names = self.files.iter().filter_map(|file| file.rsplit(['/', '\\']).next());
         names.filter(|name| name.len() >= NAME_BYTES_MIN).any(|name| text.contains(name))
     }
 }
 
-/// Bytes of the shortest name of a file that says which one is meant.
+/// The shortest file name that identifies a file, in bytes.
 const NAME_BYTES_MIN: usize = 5;
 
 /// The corrections of a session, in order.
@@ -214,7 +215,7 @@ fn repeated(trace: &Trace) -> HashMap<&str, u32> {
     counts
 }
 
-/// A message corrects if it follows work, and its words and the log say so.
+/// A message is a correction if it follows work, and its words and the log are enough evidence.
 fn message(
     beat: &Beat,
     text: &str,
@@ -226,7 +227,7 @@ fn message(
         return None;
     }
     let typed = text.trim();
-    // A choice out of a list (`1`, `2b`) says nothing of what was done.
+    // A choice from a list (`1`, `2b`) is not about the work.
     let is_choice = typed.chars().filter(|c| c.is_alphabetic()).count() < 2;
     if is_choice || is_command(typed) || is_marker(typed) || goes_on(typed) {
         return None;
@@ -260,8 +261,8 @@ fn message(
     Some(correction(beat, typed, rule, sure))
 }
 
-/// What a message is about, to be compared with others: its longer words, or pairs of letters
-/// where words are not separated.
+/// The terms of a message, for comparison with others: its longer words, or pairs of letters if the
+/// script does not separate words.
 fn terms(text: &str) -> Vec<String> {
     let mut terms: Vec<String> = match is_spaced(text) {
         true => {
@@ -278,11 +279,11 @@ fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// Terms that two messages must share to ask for the same, and the share of all their terms.
+/// Two requests are the same if they share this many terms, and this part of all their terms.
 const SHARED_MIN: usize = 4;
 const SHARED_SHARE: f64 = 0.5;
 
-/// Whether an earlier request asked for the same in other words.
+/// True if an earlier request asked for the same in other words.
 fn asks_again(terms: &[String], requests: &[Vec<String>]) -> bool {
     requests.iter().any(|earlier| {
         let shared = terms.iter().filter(|term| earlier.binary_search(term).is_ok()).count();
@@ -291,19 +292,19 @@ fn asks_again(terms: &[String], requests: &[Vec<String>]) -> bool {
     })
 }
 
-/// A question that reproaches nobody, or a proposal.
+/// True for a question without a reproach, or a proposal.
 fn is_said_aloud(text: &str) -> bool {
     let has = |set: &LazyLock<Option<RegexSet>>| set.as_ref().is_some_and(|set| set.is_match(text));
     (text.ends_with('?') && !has(&REPROACHES)) || has(&SOFTS)
 }
 
-/// A bare "no" to a question of the agent answers it.
+/// A bare "no" to a question of the agent is an answer.
 fn is_short_no(text: &str) -> bool {
     let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
     matches!(word.as_str(), "no" | "nope" | "nah" | "no thanks" | "not now" | "stop")
 }
 
-/// What a message opens with says what it is for.
+/// The beginning of a message shows its purpose.
 fn first_sentences(text: &str) -> &str {
     let end = text.char_indices().nth(LONG_CHARS).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)
@@ -320,12 +321,12 @@ fn correction(beat: &Beat, text: &str, rule: &str, confidence: f64) -> Correctio
     }
 }
 
-/// Words given with a refusal redirect; a question asks first.
+/// Words given with a refusal redirect, but a question asks first.
 fn refusal_confidence(text: &str) -> f64 {
     if text.trim_end().ends_with('?') { 0.6 } else { 0.9 }
 }
 
-/// Words typed into the answer of a question that reject what was offered.
+/// Words typed as the answer to a question that reject the options.
 fn typed_answer(beat: &Beat, text: &str) -> Option<Correction> {
     let typed = text.trim();
     if typed.contains('?') || typed.contains("No answer provided") {
@@ -365,7 +366,7 @@ mod tests {
         Beat { id: "m:1".into(), thread: 0, turn: 2, ts: None, what: What::Compaction, asked, typed }
     }
 
-    /// What a message is after the agent acted.
+    /// Judges a message after the agent acted.
     fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correction> {
         let before = Before { acted, cut_off, ..Before::default() };
         super::message(beat, text, &before, &Work::default(), &[])
@@ -488,7 +489,7 @@ mod tests {
     fn the_first_words_after_an_interruption() {
         let after = |text| message(&beat(), text, true, true).map(|found| found.rule);
         assert_eq!(after("not the second one, it has no header").as_deref(), Some("interruption"));
-        // By the interruption alone nothing is corrected.
+        // An interruption alone is not a correction.
         for goes_on in ["continue", "take the second one", "implement", "commit", "run python main.py"] {
             assert_eq!(after(goes_on), None, "{goes_on}");
         }

@@ -1,4 +1,4 @@
-//! The lasting summary of a session: what is left when its raw bytes are gone.
+//! The lasting summary of a session, which remains when its raw bytes are gone.
 
 mod fit;
 mod lists;
@@ -17,84 +17,84 @@ use crate::signals::{self, Looked, survival};
 use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
-/// Raised when a digest is made in another way.
+/// Raise it when a digest is made in another way.
 pub const VERSION: u32 = 8;
 
-/// Entries of a list; what is cut is counted.
+/// The most entries of a list. Removed ones are counted.
 const ERRORS_MAX: usize = 20;
 const FILES_MAX: usize = 40;
 const COMMANDS_MAX: usize = 40;
 const CORRECTIONS_MAX: usize = 12;
 const COMMITS_MAX: usize = 40;
 const CHILDREN_MAX: usize = 40;
-/// Characters of a snippet.
+/// The most characters of a snippet.
 const SNIPPET_CHARS: usize = 280;
 
-/// What a session is, handed in.
+/// The identity of a session, passed in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Identity {
-    /// Our name of the agent.
+    /// The agent's name in retro.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's id of the session.
     pub session_id: String,
-    /// Its title.
+    /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Its branch.
+    /// The git branch of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Models that answered.
+    /// The models that answered.
     pub models: Vec<String>,
-    /// The session it is a part of.
+    /// Its parent session, if it is a sub-agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Names the captured bytes that it was made from.
+    /// Identifies the captured bytes that it was made from.
     pub raw: String,
 }
 
-/// An error that came up, and how often.
+/// An error, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorDigest {
-    /// Recognizes it in other sessions.
+    /// Identifies the error in other sessions.
     pub fingerprint: String,
-    /// Its line as it was printed.
+    /// The line as printed.
     pub sample: String,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
     /// The tool, or the command's usual name.
     pub tool: String,
-    /// Whether the same thing passed later.
+    /// True if the same call passed later.
     pub fixed: bool,
-    /// The first event.
+    /// The first event with the error.
     pub event_id: String,
 }
 
-/// A command and what became of it.
+/// A command and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandDigest {
     /// The line, shortened.
     pub command: String,
-    /// What it is for.
+    /// The purpose of the command.
     pub purpose: String,
-    /// How often it was run.
+    /// The number of runs.
     pub count: u64,
-    /// How often it failed.
+    /// The number of failed runs.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub failed: u64,
-    /// What became of it the last time.
+    /// The result of the last run.
     pub last: Verdict,
 }
 
-/// How often something was run.
+/// Counts of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct Runs {
-    /// How often.
+    /// The number of runs.
     pub count: u64,
-    /// How often it failed.
+    /// The number of failed runs.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub failed: u64,
 }
@@ -103,32 +103,32 @@ pub struct Runs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Lines {
-    /// Lines added.
+    /// Lines that were added.
     pub added: u64,
-    /// Lines removed.
+    /// Lines that were removed.
     pub removed: u64,
 }
 
 /// A commit that the session made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitDigest {
-    /// The beginning of its hash; empty where git printed none.
+    /// The beginning of its hash. Empty if git printed none.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub hash: String,
-    /// Its subject.
+    /// The subject line of its message.
     pub subject: String,
 }
 
-/// A file that was changed.
+/// A file that the session changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileDigest {
-    /// The file, as the log writes it.
+    /// The path as logged.
     pub path: String,
-    /// Calls that changed it.
+    /// Calls that changed the file.
     pub edits: u64,
-    /// Lines added.
+    /// Lines that were added.
     pub added: u64,
-    /// Lines removed.
+    /// Lines that were removed.
     pub removed: u64,
 }
 
@@ -136,53 +136,53 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The summary.
+/// The summary of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Digest {
-    /// Of the way it was made.
+    /// [`VERSION`] when it was made.
     pub version: u32,
-    /// What it is.
+    /// The identity of the session.
     #[serde(flatten)]
     pub identity: Identity,
-    /// The repository as git described it.
+    /// The repository, from git.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repository: Option<Repository>,
-    /// The project's domain, where the configuration has one.
+    /// The project's domain, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub domain: Option<String>,
-    /// First and last time.
+    /// The time of the first event.
     pub started_at: Option<Timestamp>,
-    /// See `started_at`.
+    /// The time of the last event.
     pub ended_at: Option<Timestamp>,
     /// Tokens, sub-agents included.
     pub tokens: Tokens,
-    /// Sub-agents.
+    /// Ids of the sub-agents.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub children: Vec<String>,
     /// Events by kind.
     pub events: BTreeMap<Kind, u64>,
     /// Calls by the tool's name.
     pub tools: BTreeMap<String, u64>,
-    /// The beginning of the first and the last message, and of the last answer.
+    /// The beginning of the first message.
     pub first_prompt: String,
-    /// See `first_prompt`.
+    /// The beginning of the last message.
     pub last_prompt: String,
-    /// See `first_prompt`.
+    /// The beginning of the model's last answer.
     pub last_answer: String,
-    /// How it ended.
+    /// How the session ended.
     pub outcome: Outcome,
-    /// Whether it was real work.
+    /// Whether the session was real work.
     pub quality: Quality,
     /// Errors, the most frequent first.
     pub errors: Vec<ErrorDigest>,
-    /// Corrections of the person.
+    /// Corrections by the person.
     pub corrections: Vec<Correction>,
-    /// Tests, builds, checks and other commands that matter.
+    /// Tests, builds, checks and other important commands.
     pub commands: Vec<CommandDigest>,
-    /// What was run most, by the usual name of the program: all commands count here.
+    /// The most frequent programs, by usual name. All commands are counted here.
     #[serde(default)]
     pub runs: BTreeMap<String, Runs>,
-    /// Lines of all changed files, those that are left out below included.
+    /// Lines of all changed files, including files that are not listed below.
     #[serde(default)]
     pub lines: Lines,
     /// Files that were changed.
@@ -190,28 +190,28 @@ pub struct Digest {
     /// Commits that it made.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub commits: Vec<CommitDigest>,
-    /// Entries that the lists above leave out.
+    /// The number of entries that the lists above leave out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub left_out: BTreeMap<String, u64>,
-    /// The middle was left out because the session is too large.
+    /// True if the middle was left out because the session is too large.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub truncated: bool,
     /// Readings of every signal that needs no price, by its name.
     pub readings: BTreeMap<String, Reading>,
 }
 
-/// A repository as git described it.
+/// A repository, from git.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Repository {
     /// Its top folder.
     pub root: String,
-    /// Its remote.
+    /// Its remote URL, without credentials.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote: Option<String>,
 }
 
 impl Digest {
-    /// The digest of a session.
+    /// Makes the digest of a session.
     pub fn of(trace: &Trace, identity: Identity, settings: &Settings, facts: Option<&GitFacts>) -> Digest {
         let steps = trajectory::steps(trace);
         let corrections = corrections::find(trace);
@@ -261,8 +261,8 @@ impl Digest {
         digest
     }
 
-    /// Takes in what git said, in the place of what it said before. Nothing else of a
-    /// digest depends on it, so events need not be read for this.
+    /// Replaces the earlier git observation. Nothing else in a digest depends on it, so events need
+    /// not be read for this.
     pub fn observe(&mut self, facts: &GitFacts) {
         self.repository = facts.root.clone().map(|root| Repository { root, remote: facts.remote.clone() });
         if self.commits.is_empty() {
@@ -274,7 +274,7 @@ impl Digest {
         }
     }
 
-    /// Readings that need a price, from what a session cost.
+    /// Readings that need a price, from the cost of a session.
     pub fn priced(&self, prices: &Prices) -> BTreeMap<String, Reading> {
         let mut trace =
             Trace::new(retro_model::SessionKey::new(&*self.identity.agent, &*self.identity.session_id));

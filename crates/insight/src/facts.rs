@@ -1,23 +1,23 @@
-//! What git said of a session's repository: observations that are kept, and when the
-//! next one can say something new. Running git is the engine's affair.
+//! Git observations of a session's repository, and when the next one can be useful. The engine runs
+//! git.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Days after which the lines of a commit are looked for.
+/// Ages in days at which the lines of a commit are counted.
 pub const AGES_DAYS: [u32; 2] = [7, 30];
-/// Observations that are kept of one session.
+/// The most observations that are kept of one session.
 const OBSERVATIONS_MAX: usize = 8;
-/// A day. No repository is asked more often.
+/// A day in milliseconds. No repository is queried more often.
 pub const DAY_MS: i64 = 86_400_000;
 
 /// One observation of a session's repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct GitFacts {
-    /// When git was asked.
+    /// When git was queried.
     pub observed_at: Option<Timestamp>,
-    /// Why there is nothing: `cwd_missing`, `not_a_git_repo`, `git_missing`, `git_timeout`,
+    /// Why there is no result: `cwd_missing`, `not_a_git_repo`, `git_missing`, `git_timeout`,
     /// `git_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -27,9 +27,9 @@ pub struct GitFacts {
     /// Its remote, without credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// Commits that were asked for.
+    /// The number of commits that were looked up.
     pub asked: u64,
-    /// Those of them that are in the repository.
+    /// The commits among these that are in the repository.
     pub commits: Vec<Commit>,
 }
 
@@ -37,39 +37,38 @@ pub struct GitFacts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Commit {
-    /// Its hash.
+    /// The full hash.
     pub hash: String,
     /// When it was made.
     pub at: Option<Timestamp>,
-    /// What ties it to the session: `hash` or `message`.
+    /// The link to the session: `hash` or `message`.
     pub tied_by: String,
-    /// Lines it added: those that hold a letter or a digit.
+    /// Lines that it added and that contain a letter or a digit.
     pub added: u64,
-    /// What is left of these, by age in days.
+    /// How many of these lines remain, by age in days.
     pub survival: Vec<Survival>,
 }
 
-/// Lines of a commit that are still there some days later.
+/// Lines of a commit that remain after some days.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Survival {
-    /// 7 or 30.
+    /// The age: 7 or 30.
     pub days: u32,
-    /// Lines still in the files.
+    /// Lines that are still in the files.
     pub left: u64,
-    /// Lines that were looked for.
+    /// Lines that were searched.
     pub of: u64,
 }
 
 impl GitFacts {
-    /// The observation that counts: the newest that saw a repository, else the newest.
+    /// The current observation: the newest one with a repository, or else the newest.
     pub fn of(observations: &[GitFacts]) -> Option<&GitFacts> {
         let good = observations.iter().rev().find(|facts| facts.reason.is_none());
         good.or(observations.last())
     }
 
-    /// Takes in a new observation. One that saw nothing gives way to the next; one that
-    /// says the same as the newest takes its place.
+    /// Adds an observation. It replaces one without a repository, or an equal newest one.
     pub fn add(observations: &mut Vec<GitFacts>, new: GitFacts) {
         observations.retain(|facts| facts.reason.is_none());
         let undated = |facts: &GitFacts| GitFacts { observed_at: None, ..facts.clone() };
@@ -81,9 +80,8 @@ impl GitFacts {
         observations.drain(..over);
     }
 
-    /// When git may have something new to say of a session with so many commits; nothing:
-    /// never. A repository that could not be seen is tried for as long as the answer
-    /// could matter.
+    /// When git may have new facts about a session with this many commits. `None`: never. If the
+    /// repository was missing, git is queried again for as long as the result could matter.
     pub fn next_ms(observations: &[GitFacts], asked: u64, ended: Option<Timestamp>) -> Option<i64> {
         let Some(last) = observations.last() else { return Some(0) };
         let seen_ms = last.observed_at.map_or(0, Timestamp::as_millis);

@@ -1,26 +1,26 @@
-//! How calls ended, for everything that shows a session: the judgement that signals count by.
+//! How calls ended, for every view of a session. Signals use the same judgement.
 //!
-//! What a log says of a call is its exit state. Signals look at the output as well: a search
-//! that found nothing did not fail, a test run that failed under `| tail` did.
+//! The log only has the exit status of a call. Signals look at the output as well: a search without
+//! a match did not fail, a failed test run under `| tail` did.
 
 use retro_model::{Event, Outcome, SessionKey};
 use retro_text::calls::Verdict;
 
 use crate::trace::Trace;
 
-/// A call that counts: no program that only ran other calls, and none that only asks how
-/// another one goes on.
+/// A call that counts. Programs that only ran other calls do not, and neither do calls that only
+/// poll another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedCall {
-    /// Its event.
+    /// The event of the call.
     pub event: String,
     /// The event of its result.
     pub result: Option<String>,
-    /// How it ended; nothing while no result is there.
+    /// How it ended. `None` without a result.
     pub outcome: Option<Outcome>,
 }
 
-/// The calls of settled events, each as signals judge it.
+/// The calls of settled events, as signals judge them.
 pub fn judged_calls(key: &SessionKey, events: &[Event]) -> Vec<JudgedCall> {
     let trace = Trace::of(key.clone(), events);
     let calls = trace.calls().map(|(beat, call)| JudgedCall {
@@ -30,7 +30,7 @@ pub fn judged_calls(key: &SessionKey, events: &[Event]) -> Vec<JudgedCall> {
             (Outcome::Denied | Outcome::Interrupted, _) => logged,
             (_, Verdict::Failed) => Outcome::Failed,
             (_, Verdict::Passed) => Outcome::Ok,
-            // It looked for something that is not there, or nothing says how it ended.
+            // A search without a match, or a call with an unknown ending.
             (Outcome::Failed, _) => Outcome::Unknown,
             (logged, _) => logged,
         }),

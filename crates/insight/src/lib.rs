@@ -1,8 +1,8 @@
-//! How a session went: one [`Trace`] of its settled events, and what is read from it:
-//! signals (`registry.rs`), corrections, the outcome, whether it was real work, and the
-//! [`Digest`] that outlives the raw bytes.
+//! Judges a session: one [`Trace`] of its settled events, and the results derived from it: signals
+//! (`registry.rs`), corrections, the outcome, whether it was real work, and the [`Digest`] that
+//! outlives the raw bytes.
 //!
-//! Pure: events, facts from outside and settings are handed in; nothing is read or run.
+//! Pure: events, external facts and settings are passed in. It reads no files and runs no programs.
 //! The same events and facts give the same digest, byte for byte.
 
 pub mod clock;
@@ -34,31 +34,31 @@ pub use reading::Reading;
 pub use registry::{Group, Method, SIGNALS, Signal, Sort, by_id};
 pub use trace::{Beat, Call, Edited, PARTS, Speaker, Trace, What};
 
-/// Everything that a digest is made from, besides the trace.
+/// The input of a digest besides the trace.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// What makes a session real work.
+    /// The criteria of real work.
     pub thresholds: Thresholds,
-    /// Signals of the user's own.
+    /// Signals that the user defined.
     pub own: Vec<OwnSignal>,
-    /// Domains of projects, by their names.
+    /// The configured domain of the session's project.
     pub domain: Option<String>,
-    /// Whether the session may still grow.
+    /// True if the session may still grow.
     pub still_running: bool,
 }
 
 impl Trace {
-    /// Where the person corrected the agent, in order.
+    /// The corrections by the person, in order.
     pub fn corrections(&self) -> Vec<Correction> {
         corrections::find(self)
     }
 
-    /// How the session ended.
+    /// Judges how the session ended.
     pub fn outcome(&self, settings: &Settings) -> Outcome {
         outcome::judge(self, settings)
     }
 
-    /// Whether it was real work.
+    /// Judges if it was real work.
     pub fn quality(&self, thresholds: &Thresholds) -> Quality {
         quality::judge(self, thresholds)
     }

@@ -1,9 +1,8 @@
-//! How a session ended: success, failed, abandoned or unknown, by rule and with evidence.
+//! How a session ended: success, failed, abandoned or unknown, by rules and with evidence.
 //!
-//! The rules look at the end, not at the way there: whether the last turn was answered,
-//! what the checks after the last edit said, whether the work was committed, and what the
-//! person said last. A report of completion without a run that shows it is `unknown`. A
-//! wrong answer is worse than none.
+//! The rules look at the end, not at the course: whether the last turn was answered, the results of
+//! checks after the last edit, whether the work was committed, and the person's last message. A
+//! report of completion without a run as evidence is `unknown`. A wrong result is worse than none.
 
 mod end;
 mod words;
@@ -14,22 +13,22 @@ use crate::Settings;
 use crate::trace::Trace;
 use end::End;
 
-/// How it ended.
+/// The ending of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeValue {
-    /// What was asked for was done, and something shows it.
+    /// The request was fulfilled, with evidence.
     Success,
-    /// It was tried and did not work.
+    /// The request was tried and did not work.
     Failed,
-    /// It was left unfinished.
+    /// The work was left unfinished.
     Abandoned,
-    /// Nothing says.
+    /// There is not enough evidence.
     Unknown,
 }
 
 impl OutcomeValue {
-    /// Its name as in the files.
+    /// Its name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             OutcomeValue::Success => "success",
@@ -40,22 +39,22 @@ impl OutcomeValue {
     }
 }
 
-/// An outcome with what it rests on.
+/// An outcome with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// How it ended.
+    /// The ending of the session.
     pub value: OutcomeValue,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: String,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// The events that show it.
+    /// The events that are evidence.
     pub evidence_refs: Vec<String>,
     /// The rule that decided.
     pub rule: String,
 }
 
-/// How the session ended.
+/// Judges how the session ended.
 pub(crate) fn judge(trace: &Trace, settings: &Settings) -> Outcome {
     if settings.still_running {
         return told(OutcomeValue::Unknown, "still_running", "the session may still grow", 0.0, &[]);
@@ -74,7 +73,7 @@ fn told(value: OutcomeValue, rule: &str, reason: &str, confidence: f64, evidence
 
 type Rule = fn(&End<'_>) -> Option<Outcome>;
 
-/// The rules; the first that fits decides.
+/// The rules. The first that fits decides.
 const RULES: &[Rule] = &[
     nothing_asked,
     agent_error,
@@ -155,7 +154,7 @@ fn unanswered(end: &End<'_>) -> Option<Outcome> {
 
 fn cut_off(end: &End<'_>) -> Option<Outcome> {
     let (id, publishes) = end.open_call?;
-    // Its last act was to commit or publish the work, itself perhaps.
+    // Its last action committed or published the work.
     if publishes || end.commit_in_last_turn {
         return None;
     }
@@ -199,7 +198,7 @@ fn checks_failed(end: &End<'_>) -> Option<Outcome> {
     Some(told(Failed, "checks_failed", "the last check after the last edit failed", 0.8, &[id]))
 }
 
-/// What was committed or checked before the last message says nothing of that message.
+/// A commit or a check before the last message is not evidence about that message.
 fn last_request_open(end: &End<'_>) -> Option<Outcome> {
     if end.shown_since {
         return None;
@@ -208,7 +207,7 @@ fn last_request_open(end: &End<'_>) -> Option<Outcome> {
     not_done(end)
 }
 
-/// Why the last turn does not count as done, whatever came before it.
+/// Why the last turn does not count as done, regardless of earlier turns.
 fn not_done(end: &End<'_>) -> Option<Outcome> {
     if let Some(id) = end.left_refused {
         return Some(told(
@@ -328,7 +327,7 @@ fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
 
 fn asked_for_change(end: &End<'_>) -> Option<Outcome> {
     let (id, _) = end.last_prompt?;
-    // What was checked or committed before says nothing of it.
+    // Earlier checks or commits are not evidence about it.
     (end.wants_change && !end.acted).then(|| {
         told(Unknown, "nothing_changed", "a change was asked for last and none was made", 0.0, &[id])
     })

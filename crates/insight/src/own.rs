@@ -1,4 +1,4 @@
-//! Signals of the user's own: `[[signals]]` in the configuration.
+//! Signals that the user defines: `[[signals]]` in the configuration.
 //!
 //! ```toml
 //! [[signals]]
@@ -14,12 +14,12 @@ use crate::signals::Looked;
 use crate::trace::{Beat, Speaker, What};
 use crate::{Group, Reading, by_id};
 
-/// What is counted: beats that fit all that is given.
+/// A definition of a signal: it counts the beats that match all given conditions.
 #[derive(Debug, Clone)]
 pub struct OwnSignal {
-    /// Its name.
+    /// The name of the signal.
     pub name: String,
-    /// What it is about.
+    /// The topic of the signal.
     pub group: Group,
     kind: Option<Kind>,
     class: Option<ToolClass>,
@@ -40,21 +40,21 @@ enum Kind {
     Compaction,
 }
 
-/// A definition that cannot be used, with the key that is wrong.
+/// A definition that cannot be used, and its wrong key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("signals.{key}: {why}")]
 pub struct BadSignal {
     /// The key inside the definition.
     pub key: String,
-    /// What is wrong with it.
+    /// The problem, for people.
     pub why: String,
 }
 
-/// Keys of a definition.
+/// The keys of a definition.
 const KEYS: &[&str] = &["class", "command", "group", "kind", "name", "outcome", "path", "text"];
 
 impl OwnSignal {
-    /// Reads a definition from its keys and values.
+    /// Parses a definition from its keys and values.
     pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<OwnSignal, BadSignal> {
         let bad = |key: &str, why: String| BadSignal { key: key.to_owned(), why };
         let mut own = OwnSignal {

@@ -1,12 +1,12 @@
-//! What a session cost, handed in by those who know ledger and price table.
+//! The cost of a session. The caller calculates it from the ledger and the price table.
 
-/// Costs in dollars. Never part of a digest: prices change.
+/// Costs in dollars. Never part of a digest, because prices change.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Prices {
-    /// The session with its sub-agents; nothing where a price is not known.
+    /// The session with its sub-agents. `None` if a price is unknown.
     pub total_usd: Option<f64>,
-    /// Its sub-agents alone.
+    /// The cost of its sub-agents alone.
     pub below_usd: Option<f64>,
-    /// Whether every response has a price.
+    /// True if every response has a price.
     pub complete: bool,
 }

@@ -1,22 +1,22 @@
-//! Whether a session was real work: the gate that later stages ask.
+//! Judges if a session was real work. Later stages use this as a filter.
 
 use retro_model::ToolClass;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::Trace;
 
-/// What makes a session real work. The defaults are those of `[detect.quality]`.
+/// The criteria of real work. The defaults are those of `[detect.quality]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Fewer events are no work.
+    /// The least number of events.
     pub min_events: u64,
-    /// A working directory must be known.
+    /// True if the working directory must be known.
     pub require_repo: bool,
-    /// Calls that read, search, edit or run something.
+    /// The least number of calls that read, search, edit or run something.
     pub min_substantive_calls: u64,
-    /// A prompt at least this long says what is wanted; a shorter one needs work behind it.
+    /// The length of a prompt that is a clear request by itself. A shorter one needs work after it.
     pub min_prompt_chars: usize,
-    /// Prompts that ask for nothing, in small letters.
+    /// Prompts that ask for nothing, in lower case.
     pub trivial_prompts: Vec<String>,
 }
 
@@ -47,19 +47,19 @@ impl Default for Thresholds {
 /// The verdict and the rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quality {
-    /// Whether it was real work.
+    /// True if it was real work.
     pub real: bool,
-    /// The rule: `real`, or what is missing.
+    /// The rule: `real`, or the missing criterion.
     pub rule: String,
 }
 
-/// Calls that stand for a short prompt: twice what is asked of a long one.
+/// A short prompt needs this many times the calls of a long one.
 const WORK_FACTOR: u64 = 2;
 /// A smaller change may have been dictated to try the agent.
 const MADE_LINES_MIN: u64 = 6;
 
-/// Whether a session was real work. What it did decides, not the form of what asked for it:
-/// lines that were changed and commits are work in however few steps.
+/// Judges if a session was real work, by its actions and not by the form of the request: changed
+/// lines and commits count as work, in any number of steps.
 pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
     let verdict = |real, rule: &str| Quality { real, rule: rule.to_owned() };
     let substantive = trace.calls().filter(|(_, call)| is_substantive(call.class)).count() as u64;
@@ -72,7 +72,7 @@ pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
     let worked =
         made || changes().next().is_some() || substantive >= thresholds.min_substantive_calls * WORK_FACTOR;
     let mut requests = trace.requests().map(|(_, text)| text.trim()).peekable();
-    // Calls alone, without a request and without a change, are a part of another session's work.
+    // Calls without a request and without a change are part of another session's work.
     if requests.peek().is_none() && !made && changes().next().is_none() {
         return verdict(false, "no_prompt");
     }

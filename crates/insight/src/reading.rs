@@ -3,27 +3,27 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Events that a reading points to.
+/// The most events that a reading lists as evidence.
 pub(crate) const EVIDENCE_MAX: usize = 8;
 
-/// What a signal says of a session. In a digest it is written short: a bare value where
-/// there is nothing else to say.
+/// A signal's result for a session. A digest has a short form: a bare value if there are no other
+/// fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The value, or null with a reason.
     pub value: Value,
     /// Why there is no value.
     pub reason: Option<String>,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// The events it rests on; the first few.
+    /// The first few events that are evidence.
     pub evidence: Vec<String>,
-    /// What else there is to know.
+    /// Additional facts, by name.
     pub metadata: Map<String, Value>,
 }
 
 impl Reading {
-    /// A value that is certain.
+    /// A reading with full confidence.
     pub(crate) fn of(value: impl Into<Value>) -> Reading {
         Reading {
             value: value.into(),
@@ -34,12 +34,12 @@ impl Reading {
         }
     }
 
-    /// A number with four digits behind the point.
+    /// A number, rounded to four decimals.
     pub(crate) fn ratio(value: f64) -> Reading {
         Reading::of(rounded(value))
     }
 
-    /// A part of a whole; none of nothing.
+    /// A ratio of two counts. No value if the whole is zero.
     pub(crate) fn share(part: usize, whole: usize, reason: &str) -> Reading {
         match whole {
             0 => Reading::none(reason),
@@ -47,12 +47,12 @@ impl Reading {
         }
     }
 
-    /// No value, and why.
+    /// A reading without a value, and the reason.
     pub(crate) fn none(reason: &str) -> Reading {
         Reading { reason: Some(reason.to_owned()), confidence: 0.0, ..Reading::of(Value::Null) }
     }
 
-    /// A count with the events that were counted.
+    /// A count, with the counted events as evidence.
     pub(crate) fn count<'a>(ids: impl IntoIterator<Item = &'a str>) -> Reading {
         let mut count = 0_u64;
         let mut evidence = Vec::new();
@@ -81,7 +81,7 @@ impl Reading {
     }
 }
 
-/// Four digits behind the point.
+/// Rounds to four decimals.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }

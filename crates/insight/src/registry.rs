@@ -17,21 +17,21 @@ use Method::{External, Heuristic, Regex};
 use Read::{Category, Class, Plain};
 use Sort::{Boolean, Categorical, Numeric, Text};
 
-/// What a signal is about.
+/// The topic of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// What was done.
+    /// The actions of the session.
     Activity,
-    /// What it cost, in money, time and attention.
+    /// The cost in money, time and attention.
     Cost,
-    /// How it went.
+    /// The result of the session.
     Outcome,
-    /// What could go wrong.
+    /// Possible damage or leaks.
     Risk,
 }
 
-/// What a value looks like.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -42,19 +42,19 @@ pub enum Sort {
     Text,
 }
 
-/// How it is found.
+/// The source of a signal's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// From the structure of events.
+    /// The structure of events.
     Heuristic,
-    /// From words.
+    /// Patterns in texts.
     Regex,
-    /// From facts outside the log.
+    /// Facts outside the log.
     External,
 }
 
-/// How a signal reads a trace.
+/// The function that reads a trace.
 #[derive(Clone, Copy)]
 pub(crate) enum Read {
     Plain(fn(&Looked<'_>) -> Reading),
@@ -62,22 +62,22 @@ pub(crate) enum Read {
     Category(fn(&Looked<'_>, Kind) -> Reading, Kind),
 }
 
-/// One signal.
+/// The definition of a signal.
 #[derive(Clone, Copy)]
 pub struct Signal {
-    /// Its name.
+    /// The name of the signal.
     pub id: &'static str,
-    /// What it is about.
+    /// The topic of the signal.
     pub group: Group,
-    /// What its value looks like.
+    /// The type of its value.
     pub kind: Sort,
-    /// How it is found.
+    /// The source of its value.
     pub method: Method,
-    /// What its value counts.
+    /// The unit of its value.
     pub unit: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// Whether it needs prices: such a reading is never part of a digest.
+    /// True if it needs prices. Such a reading is never part of a digest.
     pub priced: bool,
     pub(crate) source: &'static str,
     pub(crate) read: Read,
@@ -92,14 +92,14 @@ impl Signal {
         }
     }
 
-    /// What, why, how and limits: the comment at the top of its file, as Markdown.
+    /// What, why, how and limits, from the comment at the top of its file, as Markdown.
     pub fn explanation(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
         lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// The signal with this name.
+/// Finds a signal by its name.
 pub fn by_id(id: &str) -> Option<&'static Signal> {
     SIGNALS.binary_search_by(|signal| signal.id.cmp(id)).ok().and_then(|at| SIGNALS.get(at))
 }
@@ -117,7 +117,7 @@ pub(crate) fn read_all(looked: &Looked<'_>) -> std::collections::BTreeMap<String
         .collect()
 }
 
-/// Signals that are counted while events pass, and hold for a session of any length.
+/// Signals that are counted while events pass, and are valid for a session of any length.
 const COUNTED: [&str; 12] = [
     "active_seconds",
     "capture_gap_signal",
@@ -133,7 +133,7 @@ const COUNTED: [&str; 12] = [
     "unknown_event_count",
 ];
 
-/// Signals that rest on what commands did.
+/// Signals that depend on the effects of commands.
 const OF_COMMANDS: [&str; 13] = [
     "command_count",
     "destructive_command",
@@ -150,11 +150,11 @@ const OF_COMMANDS: [&str; 13] = [
     "verification_debt",
 ];
 
-/// How sure a reading is that may lack commands.
+/// The confidence of a reading that may lack commands.
 const UNREAD_CONFIDENCE: f64 = 0.5;
 
-/// Where scripts could not be read, nothing found is no finding, and what was found may not
-/// be all.
+/// Adjusts a reading if scripts could not be read: a negative result is then unknown, and a
+/// positive one may be incomplete.
 fn unread(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
     let steps = signal.id.starts_with("trajectory_");
     if !steps && !OF_COMMANDS.contains(&signal.id) {
@@ -172,7 +172,7 @@ fn unread(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
     reading.sure(confidence).with("unread", count)
 }
 
-/// Of a session of which beats were left out, what needed them is not known.
+/// Removes readings that need left-out beats.
 fn truncated(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
     if trace.left_out > 0 && !COUNTED.contains(&signal.id) {
         Reading::none("session_too_large")

@@ -1,7 +1,7 @@
 //! The signals: one file each, or one for a family whose members differ by a word.
 //!
-//! The comment at the top of each file is the user's reference: `retro signal explain`
-//! prints it, and `docs/reference/signals.md` is made of it.
+//! The comment at the top of each file is the user's reference: `retro signal explain` prints it,
+//! and `docs/reference/signals.md` is generated from it.
 
 pub(crate) mod activity;
 pub(crate) mod capture;
@@ -38,7 +38,7 @@ use crate::prices::Prices;
 use crate::trace::{Call, Trace};
 use crate::trajectory::Step;
 
-/// What a signal reads.
+/// The input of a signal.
 pub(crate) struct Looked<'a> {
     pub trace: &'a Trace,
     pub steps: &'a [Step],
@@ -47,13 +47,13 @@ pub(crate) struct Looked<'a> {
 }
 
 impl<'a> Looked<'a> {
-    /// Ids of the calls that `wanted` chooses.
+    /// Ids of the calls that `wanted` selects.
     pub(crate) fn ids(&self, wanted: impl Fn(&Call) -> bool + 'a) -> impl Iterator<Item = &'a str> {
         let trace = self.trace;
         trace.calls().filter(move |(_, call)| wanted(call)).map(|(beat, _)| beat.id.as_str())
     }
 
-    /// Neighbouring steps of one thread.
+    /// Consecutive steps of one thread.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'a Step, &'a Step)> {
         let steps = self.steps;
         steps.windows(2).filter_map(|pair| match pair {

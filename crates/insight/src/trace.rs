@@ -1,9 +1,9 @@
 //! One session in memory, bounded: what signals, outcome and digest read.
 //!
-//! A trace is made in one pass over settled events. A call and its result become one
-//! [`Call`], judged while its output is there; of the output itself only what later
-//! readers need is kept. Copies made by resume or fork and branches that were rewound
-//! are left out, so nothing counts twice.
+//! A trace is made in one pass over settled events. A call and its result become one [`Call`],
+//! judged while its output is in memory. Only the parts of the output that later readers need are
+//! kept. Copies made by resume or fork and branches that were rewound are left out, so nothing
+//! counts twice.
 
 mod build;
 mod call;
@@ -22,27 +22,27 @@ pub(crate) use call::cut;
 pub use call::{Call, Edited};
 pub use commits::CommitSeen;
 
-/// Bytes that the beats of a trace may take, and how many there may be. Of a larger session the
-/// middle is left out.
+/// The most bytes of a trace's beats, and the most beats. The middle of a larger session is left
+/// out.
 const BEATS_BYTES_MAX: usize = 20 * 1024 * 1024;
 const BEATS_MAX: usize = 100_000;
-/// Bytes of a text that are kept.
+/// The most bytes of a text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// A session and its sub-agents, in the order in which things happened on each thread.
+/// A session and its sub-agents, in order of events on each thread.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// Which session.
+    /// The session's agent and id.
     pub key: SessionKey,
-    /// What happened.
+    /// The beats, in order.
     pub beats: Vec<Beat>,
-    /// Events by kind; copies and rewound ones left out.
+    /// Events by kind, without copies and rewound ones.
     pub kinds: BTreeMap<Kind, u64>,
     /// Events without a time.
     pub untimed: u64,
-    /// Of these, words and calls: what every agent writes a time for.
+    /// Of these, texts and calls, for which every agent writes a time.
     pub untimed_acts: u64,
-    /// Records that the adapter does not know: the first few.
+    /// The first few records that the adapter does not know.
     pub unknown: Vec<String>,
     /// Tokens of the session's own thread.
     pub tokens: Tokens,
@@ -50,65 +50,65 @@ pub struct Trace {
     pub tokens_below: Tokens,
     /// The longest prompt of any response on the main thread, with its model.
     pub prompt_max: Option<(u64, Option<String>)>,
-    /// Secrets that were taken out, by rule, with the events that held them.
+    /// Numbers of removed secrets, by rule.
     pub secrets: BTreeMap<String, u64>,
-    /// The first events that held one.
+    /// The first events that contained a secret.
     pub secret_events: Vec<String>,
-    /// Events whose text came from outside: web, MCP.
+    /// The first events with text from outside: web, MCP.
     pub external: Vec<String>,
-    /// How many there are of these.
+    /// The number of all such events.
     pub external_count: u64,
-    /// Commits that the session's own output shows.
+    /// Commits in the session's own output.
     pub commits: Vec<CommitSeen>,
-    /// First and last time.
+    /// The time of the first event.
     pub first: Option<Timestamp>,
-    /// See `first`.
+    /// The time of the last event.
     pub last: Option<Timestamp>,
     /// The first working directory.
     pub cwd: Option<String>,
-    /// Where the time of the main thread went.
+    /// The time of the main thread, by activity.
     pub clock: Clock,
     /// Sub-agents: child sessions and threads.
     pub children: Vec<String>,
     /// Beats of the middle that were left out because the session is too large.
     pub left_out: u64,
-    /// What the beats take: the sum of their [weights](Beat::weight).
+    /// The size of the beats: the sum of their [weights](Beat::weight).
     bytes: usize,
-    /// Where calls are, by a hash of their thread and id.
+    /// Positions of calls, by a hash of their thread and id.
     open: HashMap<u64, usize>,
     threads: HashMap<SmolStr, u32>,
 }
 
-/// One thing that happened.
+/// One event of a trace.
 #[derive(Debug, Clone)]
 pub struct Beat {
-    /// The event: its id, or `agent/session#id` for one of a child session.
+    /// The event's id, or `agent/session#id` for one of a child session.
     pub id: String,
-    /// Which line of work; 0 is the session's own.
+    /// The number of the thread. 0 is the session's own.
     pub thread: u32,
-    /// Turn on that thread.
+    /// The turn on that thread.
     pub turn: u32,
-    /// When.
+    /// The time, if it is in the log.
     pub ts: Option<Timestamp>,
-    /// What.
+    /// The kind of event, with its data.
     pub what: What,
-    /// How it came to be asked, where it asks the agent for something.
+    /// The origin of the request, if it is one.
     pub asked: Option<Asked>,
-    /// The words in it that a person typed: parts of its text, [`PARTS`] between them. Nothing
-    /// else is ever a person's own words.
+    /// The words in it that a person typed: parts of its text, separated by [`PARTS`]. No other
+    /// text is ever attributed to a person.
     pub typed: String,
 }
 
-/// Separates parts of a text that do not follow each other.
+/// Separates parts of a text that are not adjacent.
 pub const PARTS: &str = "\n\n\n";
 
 impl Beat {
-    /// Whether the session's own thread is asked for something.
+    /// True for a request to the session's own thread.
     pub fn is_request(&self) -> bool {
         self.thread == 0 && self.asked.is_some()
     }
 
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     fn weight(&self) -> usize {
         let what = match &self.what {
             What::Call(call) => call.weight(),
@@ -123,23 +123,22 @@ impl Beat {
     }
 }
 
-/// Who said something.
+/// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person.
+    /// The person who uses the agent.
     User,
-    /// The model.
+    /// The model itself.
     Model,
-    /// Anybody else: a parent agent, the program.
+    /// Any other author: a parent agent, the program.
     Other,
 }
 
-/// What happened.
+/// The kind of a beat.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub enum What {
-    /// Words; `typed` where they were given another way than as a message: as an answer
-    /// to a question, or with a refusal.
+    /// A text, with its author.
     Said {
         by: Speaker,
         text: String,
@@ -148,17 +147,17 @@ pub enum What {
         text: String,
     },
     Call(Box<Call>),
-    /// The person answered a question of the agent in own words or by choosing.
+    /// The person answered a question of the agent in their own words or by choosing.
     Answer {
         text: String,
     },
     Compaction,
     Interruption,
-    /// A call was refused, by the person or by a rule, with what the person wrote.
+    /// A call was refused, by the person or by a rule, with the person's comment.
     Denial {
         by_person: bool,
         text: String,
-        /// A field of the log says that the person wrote it.
+        /// True if a field of the log proves that the person wrote it.
         is_proven: bool,
     },
     Error {
@@ -167,8 +166,7 @@ pub enum What {
 }
 
 impl Trace {
-    /// Every call. Programs that only ran other calls are left out, and calls that only ask
-    /// how another goes on.
+    /// Every call, except programs that only ran other calls and calls that only poll another one.
     pub fn calls(&self) -> impl Iterator<Item = (&Beat, &Call)> {
         self.beats.iter().filter_map(|beat| match &beat.what {
             What::Call(call) if !call.has_nested && call.polls.is_none() => Some((beat, &**call)),
@@ -176,12 +174,12 @@ impl Trace {
         })
     }
 
-    /// Milliseconds in which somebody worked on the main thread; 0 where the log has no times.
+    /// Milliseconds of work on the main thread. 0 if the log has no times.
     pub fn active_ms(&self) -> u64 {
         self.clock.read().map_or(0, |(active, _)| u64::try_from(active).unwrap_or(0))
     }
 
-    /// Calls of scripts of which it could not be read what they ran.
+    /// Calls in scripts whose commands could not be read.
     pub fn unread_calls(&self) -> impl Iterator<Item = &Beat> {
         self.calls().filter(|(_, call)| call.is_unread).map(|(beat, _)| beat)
     }
@@ -191,8 +189,8 @@ impl Trace {
         self.calls().filter(|(beat, _)| beat.thread == 0)
     }
 
-    /// What the session's own thread was asked to do, by a person or in a person's name: a
-    /// message, a command, a plan that was accepted, a prompt of a program.
+    /// The requests to the session's own thread, by a person or in a person's name: a message, a
+    /// command, an accepted plan, a prompt of a program.
     pub fn requests(&self) -> impl Iterator<Item = (&Beat, &str)> {
         self.beats.iter().filter_map(|beat| match &beat.what {
             What::Said { text, .. } if beat.is_request() => Some((beat, text.as_str())),
@@ -200,12 +198,12 @@ impl Trace {
         })
     }
 
-    /// Messages in the person's name; what of them was typed stands in [`Beat::typed`].
+    /// Messages in the person's name. [`Beat::typed`] has their typed parts.
     pub fn prompts(&self) -> impl Iterator<Item = (&Beat, &str)> {
         self.said(Speaker::User)
     }
 
-    /// What somebody said.
+    /// The texts of a speaker.
     pub fn said(&self, speaker: Speaker) -> impl Iterator<Item = (&Beat, &str)> {
         self.beats.iter().filter_map(move |beat| match &beat.what {
             What::Said { by, text } if *by == speaker => Some((beat, text.as_str())),
@@ -213,7 +211,7 @@ impl Trace {
         })
     }
 
-    /// Events in all.
+    /// The number of all events.
     pub fn events(&self) -> u64 {
         self.kinds.values().sum()
     }
@@ -227,7 +225,7 @@ impl Trace {
         threads.into_values().collect()
     }
 
-    /// Takes in the trace of a child session: its events count as sub-agent work here.
+    /// Adds the trace of a child session: its events count as sub-agent work here.
     pub fn fold(&mut self, child: Trace) {
         let base = self.beats.iter().map(|beat| beat.thread).max().unwrap_or(0) + 1;
         let address = |id: &str| {
@@ -241,7 +239,7 @@ impl Trace {
             beat.id = address(&beat.id);
             beat.thread += base;
             if let What::Said { by: by @ Speaker::User, .. } = &mut beat.what {
-                // The words to a sub-agent are its parent's.
+                // Messages to a sub-agent are its parent's.
                 *by = Speaker::Other;
             }
             self.bytes += beat.weight();

@@ -1,4 +1,4 @@
-//! The actions of a session as a sequence of steps, each with what it was for.
+//! The actions of a session as a sequence of steps, each with its purpose.
 
 use retro_model::{Outcome, ToolClass};
 use retro_text::calls::Purpose;
@@ -6,7 +6,7 @@ use retro_text::fingerprint;
 
 use crate::trace::{Beat, Call, Trace, What};
 
-/// What a step is for.
+/// The purpose of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Category {
@@ -41,44 +41,44 @@ impl Category {
         }
     }
 
-    /// Whether it is a phase of work, and not an accident.
+    /// True for a phase of work, and false for an accident.
     pub fn is_core(self) -> bool {
         !matches!(self, Category::Permission | Category::Error | Category::Other)
     }
 
-    /// Looking around.
+    /// True for steps that gather information.
     pub fn explores(self) -> bool {
         matches!(self, Category::Explore | Category::Search | Category::Locate | Category::Explain)
     }
 
-    /// Working on the result.
+    /// True for steps that work on the result.
     pub fn exploits(self) -> bool {
         matches!(self, Category::Reproduce | Category::GenerateFix | Category::RunTests | Category::Refactor)
     }
 }
 
-/// One action with the thought before it and what came of it.
+/// One action with the thought before it and its result.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// The event of the action.
     pub id: String,
-    /// Its line of work.
+    /// The number of its thread.
     pub thread: u32,
-    /// What it was for.
+    /// The purpose of the step.
     pub category: Category,
-    /// Equal for actions that are the same, whatever their paths and numbers.
+    /// Equal for equal actions.
     pub key: String,
-    /// Whether it failed.
+    /// True if the action failed.
     pub failed: bool,
-    /// Thought and action, in small letters.
+    /// Thought and action, in lower case.
     pub words: String,
-    /// Terms of its result, one a line.
+    /// Terms of its result, one per line.
     pub terms: String,
 }
 
-/// Characters of a thought that are looked at.
+/// The most characters of a thought that are read.
 const THOUGHT_CHARS: usize = 500;
-/// Words of the agent before an action that are its thought.
+/// The most texts of the agent before an action that count as its thought.
 const THOUGHTS_MAX: usize = 3;
 
 /// The steps of all threads, one thread after the other.
@@ -138,7 +138,7 @@ fn action(call: &Call) -> String {
     format!("{} {} {}", call.name, call.command.as_deref().unwrap_or_default(), paths.join(" "))
 }
 
-/// The same action again: the same command without its numbers, or the same tool on the
+/// A key that is equal for the same command, ignoring case and spacing, or the same tool on the
 /// same files.
 fn key(call: &Call) -> String {
     let paths: Vec<&str> =
@@ -176,7 +176,7 @@ fn category(call: &Call, thought: &str) -> Category {
     }
 }
 
-/// Tools that find where something is defined or used.
+/// True for tools that find a definition or its uses.
 fn locates(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["definition", "references", "symbol", "lsp"].iter().any(|word| name.contains(word))

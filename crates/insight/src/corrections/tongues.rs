@@ -4,22 +4,22 @@ use retro_text::tongue::{is_spaced, words};
 
 use super::words::Weighed;
 
-/// What a language corrects with.
+/// The signs of corrections in one language.
 struct Tongue {
-    /// Its code, by which the table is sorted.
+    /// Its ISO 639-1 code, such as `de`. The table is sorted by it.
     #[allow(dead_code)]
     name: &'static str,
-    /// No, wrong, not like this, I meant, undo that.
+    /// "No", "wrong", "not like this", "I meant", "undo that".
     rejections: &'static [&'static str],
-    /// Still, does not work, again, error: the result is not right.
+    /// "Still", "does not work", "again", "error": the result is not right.
     reports: &'static [&'static str],
-    /// Can you, please add, now, next, why: this asks for something.
+    /// "Can you", "please add", "now", "next", "why": a request.
     requests: &'static [&'static str],
-    /// Thanks, great.
+    /// "Thanks", "great" and other praise.
     thanks: &'static [&'static str],
 }
 
-/// Weighs a message by the language that has most to say of it; nothing if none has a sign.
+/// Weighs a message by the language with the strongest signs. `None` if no language has any.
 pub(super) fn weigh(text: &str) -> Option<Weighed> {
     let spaced = is_spaced(text);
     let said = if spaced { words(text) } else { text.to_lowercase() };
@@ -55,7 +55,6 @@ impl Tongue {
 
 #[rustfmt::skip]
 const TONGUES: &[Tongue] = &[
-    // Arabic.
     Tongue {
         name: "ar",
         rejections: &["لا هذا", "خطأ", "ليس صحيح", "ليس صحيحا", "ليس هذا", "لم أطلب", "قلت لك", "كنت أقصد", "تراجع", "لا تفعل", "لماذا فعلت", "لماذا حذفت", "توقف"],
@@ -63,7 +62,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["هل يمكنك", "أضف", "من فضلك أضف", "الآن"],
         thanks: &["شكرا", "ممتاز", "رائع"],
     },
-    // German.
     Tongue {
         name: "de",
         rejections: &["nein", "falsch", "stopp", "so nicht", "nicht so", "das stimmt nicht", "stimmt nicht", "ich meinte", "ich meine", "ich sagte", "ich hatte gesagt", "habe ich gesagt", "habe nicht gesagt", "nicht gewollt", "wollte ich nicht", "nicht verlangt", "warum hast du", "wieso hast du", "du hast vergessen", "vergessen", "rückgängig", "mach das zurück", "zurücksetzen", "lass das", "nicht anfassen", "hättest", "sollte nicht", "sondern", "statt", "stattdessen", "eigentlich", "doch nicht", "bitte nicht", "bitte kein", "bitte keine", "mach das nicht", "gehört da nicht"],
@@ -71,7 +69,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["kannst du", "könntest du", "füge", "erstelle", "als nächstes", "jetzt noch", "bitte noch", "erkläre", "zeige mir"],
         thanks: &["danke", "super", "perfekt", "passt so", "sieht gut aus"],
     },
-    // Spanish.
     Tongue {
         name: "es",
         rejections: &["no así", "eso no", "está mal", "incorrecto", "no es correcto", "no es eso", "no era eso", "quise decir", "me refería", "te dije", "no te pedí", "no pedí", "por qué has", "por qué borraste", "por qué cambiaste", "olvidaste", "te olvidaste", "deshaz", "revierte", "vuelve a poner", "no deberías", "no debería", "en lugar de", "en vez de", "no quiero", "no hagas", "no toques", "no uses", "para ya", "equivocado", "equivocada"],
@@ -79,7 +76,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["puedes", "podrías", "añade", "agrega", "crea", "ahora", "por favor añade", "explica", "muéstrame"],
         thanks: &["gracias", "perfecto", "genial", "muy bien"],
     },
-    // French.
     Tongue {
         name: "fr",
         rejections: &["non", "faux", "c'est faux", "pas comme ça", "ce n'est pas ça", "ce n'est pas ce que", "pas ce que", "je voulais dire", "je t'ai dit", "j'ai dit", "je n'ai pas demandé", "pourquoi as-tu", "pourquoi tu as", "tu as oublié", "tu as cassé", "annule", "reviens en arrière", "remets", "tu n'aurais pas dû", "au lieu de", "plutôt que", "en fait", "ne fais pas", "ne touche pas", "n'utilise pas", "arrête", "je ne veux pas", "il ne fallait pas"],
@@ -87,7 +83,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["peux-tu", "pouvez-vous", "pourrais-tu", "ajoute", "crée", "maintenant", "ensuite", "explique", "montre-moi"],
         thanks: &["merci", "parfait", "super", "génial"],
     },
-    // Hindi.
     Tongue {
         name: "hi",
         rejections: &["गलत", "नहीं ऐसे नहीं", "ऐसा नहीं", "मैंने कहा था", "मेरा मतलब", "मत करो", "वापस करो", "हटाओ मत", "क्यों हटाया", "क्यों बदला", "के बजाय", "नहीं चाहिए"],
@@ -95,7 +90,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["क्या आप", "जोड़ो", "बनाओ", "अब"],
         thanks: &["धन्यवाद", "बढ़िया"],
     },
-    // Italian.
     Tongue {
         name: "it",
         rejections: &["no non", "sbagliato", "è sbagliato", "non così", "non è così", "non è corretto", "non è quello che", "intendevo", "volevo dire", "ti ho detto", "ho detto", "non ho chiesto", "perché hai", "hai dimenticato", "hai rotto", "annulla", "ripristina", "rimetti", "non dovevi", "invece di", "piuttosto che", "non voglio", "non fare", "non toccare", "non usare", "fermati", "in realtà"],
@@ -103,7 +97,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["puoi", "potresti", "aggiungi", "crea", "adesso", "ora", "spiega", "mostrami"],
         thanks: &["grazie", "perfetto", "ottimo"],
     },
-    // Japanese.
     Tongue {
         name: "ja",
         rejections: &["違い", "違う", "ちがう", "間違", "そうではなく", "そうじゃなく", "ではなく", "じゃなくて", "と言いました", "と言った", "言ったはず", "頼んでい", "頼んでない", "なぜ消", "なぜ変", "なんで消", "戻して", "元に戻", "取り消", "やめて", "しないで", "勝手に", "いらない", "不要です", "不要な", "直してください", "直して", "修正してください", "べきです", "はずです", "忘れて"],
@@ -111,7 +104,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["追加して", "作成して", "作って", "教えて", "説明して", "次に", "次は", "できますか", "実装して"],
         thanks: &["ありがとう", "いいですね", "完璧", "助かり"],
     },
-    // Korean.
     Tongue {
         name: "ko",
         rejections: &["아니", "틀렸", "틀려", "잘못", "그게 아니라", "말고", "라고 했", "말했", "요청하지 않", "왜 지웠", "왜 바꿨", "왜 삭제", "되돌려", "원래대로", "취소", "하지 마", "멈춰", "필요 없", "고쳐", "수정해", "대신", "빠뜨렸", "빼먹"],
@@ -119,7 +111,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["추가해", "만들어", "알려", "설명해", "다음", "이제", "할 수 있"],
         thanks: &["감사", "고마", "좋아요", "완벽"],
     },
-    // Dutch.
     Tongue {
         name: "nl",
         rejections: &["nee", "fout", "verkeerd", "niet zo", "dat klopt niet", "klopt niet", "ik bedoelde", "ik bedoel", "ik zei", "niet gevraagd", "waarom heb je", "je bent vergeten", "vergeten", "draai terug", "zet terug", "ongedaan", "in plaats van", "doe dat niet", "niet aankomen", "stop", "wil ik niet", "wil geen", "eigenlijk"],
@@ -127,7 +118,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["kun je", "kan je", "zou je", "voeg", "maak", "nu nog", "daarna", "leg uit"],
         thanks: &["bedankt", "dank", "perfect", "prima"],
     },
-    // Polish.
     Tongue {
         name: "pl",
         rejections: &["nie tak", "źle", "błędnie", "to nie to", "nie o to", "chodziło mi", "miałem na myśli", "mówiłem", "powiedziałem", "nie prosiłem", "dlaczego usunąłeś", "dlaczego zmieniłeś", "czemu usunąłeś", "zapomniałeś", "cofnij", "przywróć", "zamiast", "nie rób", "nie ruszaj", "nie zmieniaj", "przestań", "nie chcę", "właściwie"],
@@ -135,7 +125,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["czy możesz", "możesz", "dodaj", "utwórz", "teraz", "następnie", "wyjaśnij", "pokaż"],
         thanks: &["dzięki", "dziękuję", "super", "świetnie"],
     },
-    // Portuguese.
     Tongue {
         name: "pt",
         rejections: &["errado", "está errado", "assim não", "não é isso", "não era isso", "não é o que", "eu quis dizer", "eu disse", "já disse", "não pedi", "por que você", "por que apagou", "você esqueceu", "esqueceu", "desfaça", "desfaz", "reverta", "volte como", "não deveria", "em vez de", "ao invés de", "não quero", "não faça", "não mexa", "não use", "pare", "na verdade"],
@@ -143,7 +132,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["você pode", "pode me", "poderia", "adicione", "crie", "agora", "depois", "explique", "mostre"],
         thanks: &["obrigado", "obrigada", "perfeito", "ótimo", "valeu"],
     },
-    // Russian.
     Tongue {
         name: "ru",
         rejections: &["нет", "неправильно", "неверно", "не так", "не то", "не надо", "не нужно", "я имел в виду", "я имела в виду", "я говорил", "я же говорил", "я сказал", "я не просил", "зачем ты", "почему ты", "ты забыл", "ты сломал", "верни", "откати", "отмени", "вместо", "не трогай", "не делай", "не меняй", "прекрати", "стоп", "на самом деле", "исправь"],
@@ -151,7 +139,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["можешь", "добавь", "создай", "сделай", "теперь", "дальше", "объясни", "покажи"],
         thanks: &["спасибо", "отлично", "супер", "хорошо"],
     },
-    // Swedish.
     Tongue {
         name: "sv",
         rejections: &["nej", "fel", "inte så", "stämmer inte", "jag menade", "jag sa", "bad inte om", "varför har du", "varför tog du", "du glömde", "ångra", "återställ", "istället för", "gör inte", "rör inte", "sluta", "vill inte ha", "egentligen"],
@@ -159,7 +146,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["kan du", "skulle du", "lägg till", "skapa", "nu", "sedan", "förklara"],
         thanks: &["tack", "perfekt", "toppen"],
     },
-    // Turkish.
     Tongue {
         name: "tr",
         rejections: &["hayır", "yanlış", "öyle değil", "böyle değil", "demek istedim", "demiştim", "söylemiştim", "istemedim", "istemiyorum", "neden sildin", "neden değiştirdin", "niye sildin", "unuttun", "bozdun", "geri al", "eski haline", "yerine", "yapma", "dokunma", "kullanma", "dur", "aslında", "düzelt"],
@@ -167,7 +153,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["yapabilir misin", "ekle", "oluştur", "şimdi", "sonra", "açıkla", "göster"],
         thanks: &["teşekkür", "teşekkürler", "harika", "mükemmel"],
     },
-    // Ukrainian.
     Tongue {
         name: "uk",
         rejections: &["ні", "неправильно", "не так", "не те", "не треба", "я мав на увазі", "я казав", "я сказав", "я не просив", "навіщо ти", "чому ти", "ти забув", "ти зламав", "поверни", "відкоти", "скасуй", "замість", "не чіпай", "не роби", "не змінюй", "стоп", "виправ"],
@@ -175,7 +160,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["можеш", "додай", "створи", "зроби", "тепер", "далі", "поясни", "покажи"],
         thanks: &["дякую", "чудово", "супер"],
     },
-    // Vietnamese.
     Tongue {
         name: "vi",
         rejections: &["sai rồi", "không phải", "không đúng", "ý tôi là", "tôi đã nói", "tôi không yêu cầu", "tại sao lại xóa", "quên", "hoàn tác", "khôi phục", "thay vì", "đừng", "dừng lại", "sửa lại"],
@@ -183,7 +167,6 @@ const TONGUES: &[Tongue] = &[
         requests: &["bạn có thể", "thêm", "tạo", "bây giờ", "tiếp theo", "giải thích"],
         thanks: &["cảm ơn", "tuyệt", "hoàn hảo"],
     },
-    // Chinese.
     Tongue {
         name: "zh",
         rejections: &["不对", "错了", "不是这", "不是这样", "我说的是", "我是说", "我的意思是", "我说过", "没让你", "没叫你", "为什么删", "为什么改", "为什么要", "你忘了", "撤销", "回退", "恢复", "改回", "而不是", "不要", "别动", "别再", "停", "不需要", "不应该", "应该是", "搞错", "弄错", "重新改", "修正"],

@@ -1,8 +1,8 @@
-//! How much the words of a message speak for a correction.
+//! Weighs the words of a message as evidence for a correction.
 //!
-//! *Rejections* say that something is wrong, unwanted or to be taken back. *Reports* say that a
-//! result is not right: weaker, because a report may be news. Requests, proposals, questions
-//! and thanks speak against it.
+//! *Rejections* say that something is wrong, unwanted or to be undone. *Reports* say that a result
+//! is not right: weaker, because a report may be news. Requests, proposals, questions and thanks
+//! are evidence against it.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use retro_text::tongue::{is_english, is_spaced, words};
 
 use super::tongues;
 
-/// A sign, and another one that takes it back.
+/// A sign, and an exception that cancels it.
 type Sign = (&'static str, &'static str);
 
 const REJECTIONS: &[Sign] = &[
@@ -115,7 +115,7 @@ const REPORTS: &[Sign] = &[
     (r"\b(?:again|even worse|already (?:done|did|have))\b|^\W*\[?image #?\d", ""),
 ];
 
-/// A request that goes on with the work.
+/// Requests that continue the work.
 const REQUESTS: &[Sign] = &[(
     r"^\W*(?:ok(?:ay)?,? |now,? |and |also,? |so,? |please |great[.,!]* |let'?s |yes,? |next,? )*(?:add|create|implement|write|make|build|update|commit|push|run|review|check|explain|look|show|tell|give|help|generate|let'?s|can you|could you|would you|what|how|is there|are there|do you|does|which|where|who|when|should|i want|i need|i'd like|we need|start|continue|proceed|go|move|set up|install|use|remove|rename|refactor|test|analy[sz]e|read|find|search|plan|think)\b",
     r"^\W*(?:please |just )?(?:use|prefer|try)\b.*\b(?:instead|rather|not)\b",
@@ -132,7 +132,7 @@ const THANKS: &[Sign] = &[
         "",
     ),
 ];
-/// Words of every report: a "not", a "but", what the person tried, and what they speak of.
+/// Words of most reports: a "not", a "but", the person's own attempts, and the parts they mention.
 const HINTS: &[Sign] = &[
     (r"\b(?:\w+n'?t|not|no|never|nothing|none|neither|without|cannot)\b", ""),
     (r"\b(?:but|except|however|although|yet|even though)\b", ""),
@@ -148,20 +148,20 @@ const CHANGES_OF_MIND: &[Sign] = &[(
     r"^\W*(?:please |just )?(?:use|prefer|try)\b",
 )];
 
-/// Characters of a message in which signs are looked for, and in which hints are.
+/// The first characters of a message are searched for signs, and fewer for hints.
 const SIGN_CHARS: usize = 700;
 const HINT_CHARS: usize = 300;
 /// A longer message is a task of its own.
 const LONG_CHARS: usize = 1200;
 
-/// What a message weighs as a correction.
+/// A message's weight as a correction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Weighed {
-    /// What speaks for it, less what speaks against it.
+    /// The evidence for it, minus the evidence against it.
     pub weight: f64,
-    /// It rejects or redirects; otherwise it only reports.
+    /// True if it rejects or redirects. Otherwise it only reports.
     pub rejects: bool,
-    /// It reports that a result is not right.
+    /// True if it reports that a result is not right.
     pub reports: bool,
 }
 
@@ -214,12 +214,12 @@ static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
     })
 });
 
-/// Weighs the words of a message, in whatever language it is.
+/// Weighs the words of a message in any language.
 pub(super) fn weigh(text: &str) -> Weighed {
     let spaced = is_spaced(text);
     let reads_english = spaced && is_english(&words(text));
     let english = ENGLISH.as_ref().filter(|_| spaced).map(|signs| english(signs, text));
-    // Of a text in another language, English has nothing to say.
+    // English signs do not count in a text in another language.
     let english = english.filter(|weighed| reads_english || weighed.rejects || weighed.reports);
     let other = if reads_english { None } else { tongues::weigh(text) };
     match (english, other) {
@@ -249,7 +249,7 @@ fn english(signs: &English, text: &str) -> Weighed {
     Weighed { weight, rejects: rejections > 0, reports: reports > 0 }
 }
 
-/// The beginning of a text, with at most so many characters.
+/// The first characters of a text, up to a limit.
 fn head(text: &str, chars_max: usize) -> &str {
     let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)

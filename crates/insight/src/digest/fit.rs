@@ -1,22 +1,23 @@
-//! Keeping a digest small: the lists of a long session give way, and what is cut is counted.
+//! Keeps a digest small: the lists of a long session are shortened, and removed entries are
+//! counted.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Digest;
 
-/// Bytes of a digest as it is written.
+/// The most bytes of a serialized digest.
 const BYTES_MAX: usize = 15 * 1024;
 /// Entries that every list keeps.
 const LIST_MIN: usize = 5;
-/// Events and listed things that a reading keeps, at first and where that is not enough.
-/// Its value says how many there are.
+/// Events and list entries that a reading keeps, at first and if that is not enough. Its value is
+/// their full number.
 const READING_FEW: (usize, usize) = (4, 8);
 const READING_FEWER: (usize, usize) = (2, 3);
 
 impl Digest {
-    /// Shortens a digest that is too large. Git is asked about the commits, so they give
-    /// way last.
+    /// Shortens a digest that is too large. Commits are needed to query git, so they are shortened
+    /// last.
     pub(super) fn fit(&mut self) {
         let steps: [fn(&mut Digest); 4] = [
             |digest| digest.shorten_readings(READING_FEW),
@@ -43,7 +44,7 @@ impl Digest {
         }
     }
 
-    /// Shortens the longest list until all is small enough or none can be shortened.
+    /// Shortens the longest list until the digest is small enough or no list can be shortened.
     fn shorten_lists(&mut self) {
         let mut over = bytes(self).saturating_sub(BYTES_MAX);
         while over > 0 {
@@ -78,12 +79,12 @@ impl Digest {
     }
 }
 
-/// Room that something takes in a file.
+/// Serialized size of a value in bytes.
 fn bytes(value: &impl Serialize) -> usize {
     serde_json::to_string_pretty(value).map_or(0, |text| text.len())
 }
 
-/// Takes a quarter off a list: how many entries that is, and at least how many bytes.
+/// Removes a quarter of a list. Returns the number of entries, and a lower bound of their bytes.
 fn shorten<T: Serialize>(list: &mut Vec<T>) -> (u64, usize) {
     let (entries, room) = (list.len(), bytes(list));
     list.truncate((entries * 3 / 4).max(LIST_MIN));

@@ -1,4 +1,4 @@
-//! What the end of a session looks like.
+//! The facts at the end of a session.
 
 use std::collections::BTreeMap;
 
@@ -10,72 +10,73 @@ use crate::signals::satisfaction::{is_pleased, last_words};
 use crate::signals::validation::changes_code;
 use crate::trace::{Beat, Call, Speaker, Trace, What};
 
-/// Lines of a change that somebody can dictate.
+/// The most lines of a change that a person can dictate.
 const DICTATED_LINES_MAX: u64 = 6;
-/// Characters of a prompt that dictates.
+/// The most characters of a prompt that dictates.
 const DICTATION_CHARS_MAX: usize = 1_200;
-/// A prompt of fewer characters without work behind it asks for nothing.
+/// A shorter prompt without any work after it asks for nothing.
 const TRIVIAL_CHARS: usize = 15;
 
-/// The facts that rules ask for. Ids are those of events.
+/// The facts that rules use. Ids are those of events.
 #[derive(Default)]
 pub(super) struct End<'a> {
     pub last_prompt: Option<(&'a str, &'a str)>,
-    /// The last message, where nothing followed it.
+    /// The last message, if nothing followed it.
     pub unanswered: Option<(&'a str, &'a str)>,
-    /// The last words of the model, after the last message.
+    /// The last text of the model, after the last message.
     pub answer: Option<(&'a str, &'a str)>,
-    /// These words came after its last call.
+    /// True if this text came after its last call.
     pub is_closed: bool,
     pub ends_in_error: Option<&'a str>,
     pub ends_in_interruption: Option<&'a str>,
     pub ends_in_refused_plan: Option<&'a str>,
-    /// All calls were refused by rules.
+    /// Set if rules refused all calls.
     pub only_refused: Option<&'a str>,
-    /// The log ends in this call, which perhaps publishes the work.
+    /// The open call at the end of the log, and whether it publishes the work.
     pub open_call: Option<(&'a str, bool)>,
-    /// Messages that were answered.
+    /// The number of answered messages.
     pub finished_turns: usize,
-    /// The last change of code that stayed.
+    /// The last change of code that was not undone.
     pub last_edit: Option<&'a str>,
     pub last_document: Option<&'a str>,
-    /// Of each check after the last edit, its last verdict.
+    /// Checks after the last edit whose last verdict is a pass.
     pub checks_passed: Vec<&'a str>,
     pub checks_failed: Vec<&'a str>,
-    /// Tests were red before the last edit and not run since.
+    /// Set if tests failed before the last edit and have not run since.
     pub left_red: Option<&'a str>,
     pub commit_after_edit: Option<&'a str>,
-    /// That commit belongs to the last turn.
+    /// True if that commit belongs to the last turn.
     pub commit_in_last_turn: bool,
-    /// A commit, a check or a run came after the last message.
+    /// True if a commit, a check or a run came after the last message.
     pub shown_since: bool,
-    /// The interruption came after the answer to its message.
+    /// True if the interruption came after the answer to its message.
     pub answered_before_cut: bool,
     pub run_after_edit: Option<&'a str>,
     pub push_failed: Option<&'a str>,
     pub pleased: Option<&'a str>,
-    /// The last message complains, and nothing was changed or checked since.
+    /// Set if the last message complains, and nothing was changed or checked since.
     pub open_complaint: Option<&'a str>,
     pub says_unrelated: bool,
-    /// The answer says that a part is not done, or was not tried.
+    /// True if the answer says that a part is not done, or was not tried.
     pub admits_rest: bool,
     pub wants_change: bool,
-    /// Some message asked for a change, and no call of the session made one.
+    /// True if a message asked for a change, and no call of the session made one.
     pub change_not_made: bool,
-    /// Code was to be changed, not a document.
+    /// True if the change was to code, not to a document.
     pub wants_code: bool,
-    /// Something was done since the last message that leaves a trace outside.
+    /// True if an action since the last message left a trace outside.
     pub acted: bool,
-    /// A call of the last turn was refused, and nothing of its kind was done after it.
+    /// A refused call of the last turn, if no later call did the same kind of thing.
     pub left_refused: Option<&'a str>,
-    /// A call of the last turn that fetches or changes something failed, and was not made up for.
+    /// A failed call of the last turn that was to fetch or change something, without a replacement.
     pub left_failed: Option<&'a str>,
-    /// The change is small and was dictated.
+    /// True if the change is small and was dictated.
     pub dictated: bool,
     pub trivial: bool,
-    /// Nothing was changed, committed or handed to another agent in the whole session.
+    /// True if the whole session changed, committed and delegated nothing.
     pub made_nothing: bool,
-    /// The last message is a question, and what was changed before it was answered for.
+    /// True if the last message is a question without a complaint, and the last turn changed
+    /// nothing.
     pub went_on: bool,
 }
 
@@ -89,7 +90,7 @@ impl<'a> End<'a> {
         end
     }
 
-    /// Who spoke last.
+    /// Finds the last speaker.
     fn conversation(&mut self, trace: &'a Trace) {
         let main = || trace.beats.iter().filter(|beat| beat.thread == 0);
         // A command or a plan of another session can open a session instead of a person.
@@ -102,7 +103,7 @@ impl<'a> End<'a> {
         let mut is_over = false;
         for beat in main() {
             match &beat.what {
-                // A command to the program after the last request asks nothing.
+                // A command to the program after the last request asks for nothing.
                 What::Said { .. } if beat.is_request() && is_over => {}
                 What::Said { text, .. } if beat.is_request() => {
                     is_over = Some(beat.id.as_str()) == last;
@@ -134,7 +135,7 @@ impl<'a> End<'a> {
         self.finished_turns += usize::from(answered && !acted);
     }
 
-    /// What happened last.
+    /// Finds the last action.
     fn last_act(&mut self, trace: &'a Trace) {
         let mut main = trace.beats.iter().filter(|beat| beat.thread == 0).rev();
         let Some(last) = main.find(|beat| !matches!(beat.what, What::Thought { .. } | What::Compaction))
@@ -165,10 +166,10 @@ impl<'a> End<'a> {
         self.only_refused = first.filter(|_| all_refused && self.last_prompt.is_some());
     }
 
-    /// What was changed, checked and kept.
+    /// Finds changes, checks and commits.
     fn work(&mut self, trace: &'a Trace) {
         let mut calls: Vec<(&Beat, &Call)> = trace.calls().collect();
-        // Child sessions come behind; where times are known, they put things in order.
+        // Child sessions come last. If times are known, calls are sorted by them.
         if calls.iter().all(|(beat, _)| beat.ts.is_some()) {
             calls.sort_by_key(|(beat, _)| beat.ts);
         }
@@ -256,12 +257,12 @@ impl<'a> End<'a> {
         calls
     }
 
-    /// Whether the last turn changed a file or committed something.
+    /// True if the last turn changed a file or committed something.
     fn changed_since(&mut self, trace: &'a Trace) -> bool {
         self.last_turn(trace).iter().any(|(_, call)| call.changed_files() || call.commits)
     }
 
-    /// The last verdict of each runner.
+    /// Takes the last verdict of each runner.
     fn checks(&mut self, calls: &[(&'a Beat, &'a Call)]) {
         let mut last: BTreeMap<&str, (Verdict, &'a str)> = BTreeMap::new();
         for (beat, call) in calls.iter().filter(|(_, call)| call.is_validation() && !could_not_run(call)) {
@@ -276,7 +277,7 @@ impl<'a> End<'a> {
         self.checks_failed = of(Verdict::Failed);
     }
 
-    /// What was said at the end.
+    /// Reads the texts at the end.
     fn words(&mut self, trace: &'a Trace) {
         if let Some((beat, text)) = last_words(trace) {
             let after = trace.beats.iter().skip_while(|other| other.id != beat.id).skip(1);
@@ -306,8 +307,8 @@ impl<'a> End<'a> {
     }
 }
 
-/// The last message that asks for something: a command to the program, such as `/compact`,
-/// after which nobody said or did anything, is none.
+/// The last message with a request. A command to the program, such as `/compact`, does not count if
+/// nothing follows it.
 fn last_request(trace: &Trace) -> Option<(&Beat, &str)> {
     let (mut last, mut command) = (None, None);
     for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
@@ -330,7 +331,7 @@ fn is_bare_command(text: &str) -> bool {
     })
 }
 
-/// Whether two calls do the same kind of thing: one can take the place of the other.
+/// True if two calls do the same kind of thing, so that one can replace the other.
 fn is_alike(one: &Call, other: &Call) -> bool {
     one.class == other.class
         && (one.class != ToolClass::Shell
@@ -338,8 +339,8 @@ fn is_alike(one: &Call, other: &Call) -> bool {
             || (one.purpose == other.purpose && one.purpose != Purpose::Other))
 }
 
-/// The last call that was to fetch something or to change a file and failed, where nothing
-/// was fetched at all, or no file was changed after it.
+/// The last failed call that was to fetch something or to change a file, if nothing was fetched at
+/// all, or no file was changed after it.
 fn left_failed<'a>(calls: &[(&'a Beat, &'a Call)]) -> Option<&'a str> {
     let is_outward = |call: &Call| matches!(call.class, ToolClass::Web | ToolClass::Mcp | ToolClass::Edit);
     let at =
@@ -352,8 +353,8 @@ fn left_failed<'a>(calls: &[(&'a Beat, &'a Call)]) -> Option<&'a str> {
     (!is_made_up).then_some(beat.id.as_str())
 }
 
-/// The last test before the last edit, where it failed and none ran after it; the last
-/// check of any kind where there are no tests.
+/// The last test before the last edit, if it failed and none ran after it. Without tests, the last
+/// check of any kind.
 fn left_red<'a>(before: &[(&'a Beat, &'a Call)], after: &[(&'a Beat, &'a Call)]) -> Option<&'a str> {
     let is_known = |call: &Call| {
         call.is_validation()
@@ -368,19 +369,19 @@ fn left_red<'a>(before: &[(&'a Beat, &'a Call)], after: &[(&'a Beat, &'a Call)])
     is_red.then_some(beat.id.as_str())
 }
 
-/// A command that can change something without saying what.
+/// True for a command that can change something without naming it.
 fn writes_by_command(call: &Call) -> bool {
     call.class == ToolClass::Shell
         && matches!(call.purpose, Purpose::Run | Purpose::Other | Purpose::Vcs | Purpose::Install)
         && !call.is_failed()
 }
 
-/// Short words of praise that ask for nothing more.
+/// True for short words of praise without a request.
 fn is_only_praise(text: &str) -> bool {
     text.chars().count() < 80 && !text.contains('?') && !words::goes_on(text)
 }
 
-/// A call that puts the work where others see it: the last thing that some logs hold.
+/// True for a call that publishes the work. Some logs end with it.
 fn publishes(call: &Call) -> bool {
     call.commits
         || names_push(call)
@@ -391,20 +392,20 @@ fn names_push(call: &Call) -> bool {
     call.class == ToolClass::Shell && call.command.as_deref().is_some_and(|line| line.contains("git push"))
 }
 
-/// A check that failed because it could not run says nothing of the work.
+/// True for a check that failed because it could not run. It does not test the work.
 fn could_not_run(call: &Call) -> bool {
     let sample = call.sample.as_deref().unwrap_or_default();
     call.is_failed() && words::is_about_environment(sample)
 }
 
-/// Code on the command line shows little.
+/// True for code on the command line, a weak form of evidence.
 fn is_inline(call: &Call) -> bool {
     call.command.as_deref().is_some_and(|line| {
         [" -c ", " -e ", "<<", "--version", "--help"].iter().any(|flag| line.contains(flag))
     })
 }
 
-/// A prompt that names what to write: quotes, code or `from … to …`.
+/// True for a prompt with the text to write: quotes, code or `from … to …`.
 fn is_dictation(text: &str) -> bool {
     text.contains(['"', '`', '\'', '“'])
         || (text.contains(" to ") && text.contains("change"))

@@ -1,4 +1,4 @@
-//! Words that say how something ended. Whole words only.
+//! Words about the ending of the work. Only whole words match.
 
 use std::sync::LazyLock;
 
@@ -51,58 +51,58 @@ static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[.!\n]\s*)(?:(?:now|next|then|first|ok(?:ay)?|good|great|perfect)[,.!]?\s+)*(?:let me|i'?ll(?: now)?|i will(?: now)?|i'?m going to|let'?s)\s[^.!?\n]{3,160}[.:…]?\s*$").ok()
 });
 
-/// The whole message is a question that asks for no work.
+/// True if the whole message is a question without a task.
 pub(super) fn is_question(text: &str) -> bool {
     is(&QUESTION, text.trim())
 }
 
-/// Words that ask for something more.
+/// True if the words ask for more.
 pub(super) fn goes_on(text: &str) -> bool {
     is(&NEXT, text)
 }
 
-/// The last sentence says what will be done, and not what was done. An offer is none.
+/// True if the last sentence announces work instead of reporting it. An offer does not count.
 pub(super) fn is_announcement(text: &str) -> bool {
     let text = text.trim_end();
     text.ends_with(':') || (is(&ANNOUNCEMENT, text) && !text.to_lowercase().contains("let me know"))
 }
 
-/// An error of the machine, not of the work.
+/// True for an error of the machine, not of the work.
 pub(super) fn is_about_environment(text: &str) -> bool {
     is(&ENVIRONMENT, text)
 }
 
-/// A message that needs no answer.
+/// True for a message that needs no answer.
 pub(super) fn is_farewell(text: &str) -> bool {
     is(&FAREWELL, text.trim())
 }
 
-/// The agent says that somebody else has to do something first.
+/// True if the agent says that another person has to act first.
 pub(super) fn waits(text: &str) -> bool {
     is(&WAITS, text)
 }
 
-/// A failure is said to have other reasons.
+/// True if a failure is attributed to other causes.
 pub(super) fn is_unrelated(text: &str) -> bool {
     is(&UNRELATED, text)
 }
 
-/// The agent says that it could not do it.
+/// True if the agent says that it could not do the task.
 pub(super) fn is_inability(text: &str) -> bool {
     is(&INABILITY, text)
 }
 
-/// The answer says that a part does not work, is not done or was not tried.
+/// True if the answer says that a part does not work, is not done or was not tried.
 pub(super) fn admits_rest(text: &str) -> bool {
     is(&REST, text)
 }
 
-/// The person asks for work on code, and names no document.
+/// True if the person asks for work on code, and names no document.
 pub(super) fn wants_code(text: &str) -> bool {
     is(&CODE, text.trim()) && !is(&DOCUMENT, text)
 }
 
-/// The person asks for a change.
+/// True if the person asks for a change.
 pub(super) fn wants_change(text: &str) -> bool {
     is(&CHANGE, text.trim())
 }

@@ -48,7 +48,7 @@ const GPT: &[&str] = &[
     "gpt-5.4-nano",
 ];
 
-/// Tokens of prompt that a model takes.
+/// The context window of a model, in tokens.
 fn window(model: &str, prompt: u64) -> Option<u64> {
     let model = model.rsplit('/').next().unwrap_or(model);
     if model.starts_with("claude") {

@@ -35,7 +35,7 @@ pub(crate) fn user_correction_count(looked: &Looked<'_>) -> Reading {
     reading.sure(sure).with("first_match_snippets", snippets)
 }
 
-/// Whether most of what the person typed is in a script that no table of words has.
+/// True if most typed text is in a script that no table of words has.
 fn is_foreign(trace: &Trace) -> bool {
     let typed =
         || trace.requests().map(|(beat, _)| beat.typed.as_str()).filter(|text| !text.trim().is_empty());

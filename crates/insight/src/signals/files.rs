@@ -24,7 +24,7 @@ use crate::Reading;
 
 pub(crate) const DOC: &str = include_str!("files.rs");
 
-/// Files that are named in the metadata.
+/// The most files that the metadata lists.
 const FILES_MAX: usize = 20;
 
 pub(crate) fn unique_files_edited(looked: &Looked<'_>) -> Reading {

@@ -52,7 +52,7 @@ pub(crate) fn permission_denials(looked: &Looked<'_>) -> Reading {
     if !calls.is_empty() {
         return Reading::count(calls);
     }
-    // Some logs record the refusal apart from its call.
+    // Some logs record the refusal separately from its call.
     let beats = looked.trace.beats.iter().filter(|beat| matches!(beat.what, What::Denial { .. }));
     Reading::count(beats.map(|beat| beat.id.as_str()))
 }

@@ -27,7 +27,7 @@ static BAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:broken|wrong|(?:doesn'?t|does not|didn'?t|not) work(?:ing)?|still fail(?:s|ing)?|that'?s bad|terrible|hate|undo (?:that|this|it)|revert (?:that|this|it)|not what i)\b").ok()
 });
 
-/// Whether words are pleased; nothing where they are neither, or both.
+/// Whether the words sound pleased. `None` if they are neither, or both.
 pub(crate) fn is_pleased(text: &str) -> Option<bool> {
     let has = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(text));
     match (has(&GOOD), has(&BAD)) {

@@ -29,7 +29,7 @@ pub(crate) fn git_survival(looked: &Looked<'_>) -> Reading {
     Reading::none(if looked.trace.commits.is_empty() { "no_commits" } else { "not_observed" })
 }
 
-/// What git said, of a session that made commits.
+/// The reading from git, for a session that made commits.
 pub(crate) fn observed(facts: &GitFacts) -> Reading {
     if let Some(reason) = &facts.reason {
         return Reading::none(reason);

@@ -19,7 +19,7 @@ use crate::trajectory::Category;
 
 pub(crate) const DOC: &str = include_str!("trajectory_categories.rs");
 
-/// Events that are named for a category.
+/// The most events that are listed for a category.
 const SHOWN: usize = 3;
 
 fn of<'a>(looked: &Looked<'a>, category: Category) -> impl Iterator<Item = &'a str> {

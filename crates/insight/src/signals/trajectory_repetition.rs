@@ -20,7 +20,7 @@ use crate::trajectory::{Category, Step};
 
 pub(crate) const DOC: &str = include_str!("trajectory_repetition.rs");
 
-/// Steps before a step in which the same one is looked for.
+/// How many earlier steps are compared with a step.
 const WITHIN: usize = 3;
 
 pub(crate) fn action_redundancy(looked: &Looked<'_>) -> Reading {

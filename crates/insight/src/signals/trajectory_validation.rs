@@ -19,10 +19,10 @@ use crate::trajectory::{Category, Step};
 
 pub(crate) const DOC: &str = include_str!("trajectory_validation.rs");
 
-/// Steps after an edit in which a check is looked for.
+/// The number of steps after an edit that may be its check.
 const SOON: usize = 4;
 
-/// Each edit with the number of steps to the next check on its thread.
+/// Each edit, with the number of steps to the next check on its thread.
 fn latencies<'a>(looked: &Looked<'a>) -> Vec<(&'a Step, Option<usize>)> {
     let steps = looked.steps;
     let edits = steps.iter().enumerate().filter(|(_, step)| step.category == Category::GenerateFix);
@@ -58,7 +58,7 @@ pub(crate) fn fix_validation_latency_steps(looked: &Looked<'_>) -> Reading {
         .map_or(Reading::none("never_validated"), Reading::ratio)
 }
 
-/// The middle value; of an even number the mean of the two.
+/// The median. For an even number, the mean of the middle two.
 pub(crate) fn median(mut values: Vec<usize>) -> Option<f64> {
     values.sort_unstable();
     let middle = values.len() / 2;

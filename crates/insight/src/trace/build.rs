@@ -1,4 +1,4 @@
-//! Makes a trace of events as they come.
+//! Builds a trace from events, one at a time.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -15,13 +15,13 @@ use super::{
     BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, PARTS, Speaker, TEXT_BYTES_MAX, Trace, What, commits,
 };
 
-/// Events that are remembered as evidence of one thing.
+/// The most events that are kept as evidence of one fact.
 const EVIDENCE_MAX: usize = 8;
-/// What stands where a secret was.
+/// The beginning of a marker that replaces a secret.
 const SECRET: &str = "[redacted:";
 
 impl Trace {
-    /// The trace of a session without events.
+    /// An empty trace of a session.
     pub fn new(key: SessionKey) -> Trace {
         Trace {
             key,
@@ -57,9 +57,9 @@ impl Trace {
         trace
     }
 
-    /// Takes the next event.
+    /// Adds the next event.
     pub fn push(&mut self, event: &Event) {
-        // Work on a branch that was left took time, too.
+        // Work on an abandoned branch took time, too.
         if event.thread.is_main() {
             self.clock.push(event);
         }
@@ -165,8 +165,8 @@ impl Trace {
         self.shorten();
     }
 
-    /// Leaves out the middle of a session that is too large. How it began and how it ended
-    /// say most. A quarter of the room is free afterwards, so that this is done seldom.
+    /// Drops the middle of a session that is too large, because its beginning and its end matter
+    /// most. A quarter of the capacity is free afterwards, so that this happens seldom.
     pub(super) fn shorten(&mut self) {
         if self.beats.len() <= BEATS_MAX && self.bytes <= BEATS_BYTES_MAX {
             return;
@@ -179,7 +179,7 @@ impl Trace {
         self.left_out += (to - from) as u64;
     }
 
-    /// The number of a thread; 0 is the session's own.
+    /// The number of a thread. 0 is the session's own.
     fn thread(&mut self, thread: &Thread) -> u32 {
         if thread.is_main() {
             return 0;
@@ -199,7 +199,7 @@ impl Trace {
         }
     }
 
-    /// A command without words, or an accepted plan, asks like a message.
+    /// Adds a request: a command without text and an accepted plan count as messages.
     fn asked(&mut self, event: &Event) {
         if let Some(request) = retro_model::request(event) {
             self.request(event, Speaker::Other, &request);
@@ -228,7 +228,7 @@ impl Trace {
         self.beat(event, What::Call(Box::new(call)));
     }
 
-    /// A number for a call of the event's thread.
+    /// A hash that identifies a call of the event's thread.
     fn name(&self, event: &Event, call_id: &str) -> u64 {
         self.open.hasher().hash_one((event.thread.as_str(), call_id))
     }
@@ -266,7 +266,7 @@ impl Trace {
         }
         if asked && event.origin == Origin::User {
             self.beat(event, What::Answer { text: text(event) });
-            // An option that was chosen is in the model's words.
+            // A chosen option is in the model's words.
             let is_own = |answer: &str| {
                 let rest = options.iter().fold(answer.to_owned(), |rest, known| rest.replace(known, ""));
                 rest.contains(char::is_alphanumeric)
@@ -279,7 +279,7 @@ impl Trace {
         }
     }
 
-    /// What a script printed, where it is not known which of its calls it came from.
+    /// Reads the output of a script if the call that printed it is unknown.
     fn ended_script(&mut self, event: &Event, result: &ToolResult) {
         let Some(at) = self.open.get(&self.name(event, &result.call_id)).copied() else { return };
         let after = self.beats.get(at + 1..).unwrap_or_default();
@@ -289,7 +289,7 @@ impl Trace {
         }
     }
 
-    /// A command that went on after its call is over.
+    /// Ends a command that continued after its call.
     fn ended_later(&mut self, event: &Event, result: &ToolResult, first: &str) {
         if !matches!(result.outcome, Outcome::Ok | Outcome::Failed) {
             return;
@@ -339,7 +339,7 @@ impl Trace {
     }
 }
 
-/// Whether somebody said or did something.
+/// True for an action of a person or the agent.
 pub(crate) fn is_act(kind: Kind) -> bool {
     matches!(kind, Kind::User | Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::ToolResult)
 }
@@ -350,7 +350,7 @@ fn remember(ids: &mut Vec<String>, event: &Event) {
     }
 }
 
-/// How many of the first of these beats fit into three eighths of the room for all.
+/// How many of the first of these beats fit into three eighths of the capacity.
 fn fitting<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
     let mut bytes = 0;
     let fit = beats.take(BEATS_MAX / 8 * 3).take_while(|beat| {
@@ -360,12 +360,12 @@ fn fitting<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
     fit.count()
 }
 
-/// The words of an event as far as they are kept.
+/// The text of an event, shortened.
 fn text(event: &Event) -> String {
     event.text.as_ref().map(|text| ends(text)).unwrap_or_default()
 }
 
-/// The beginning of a text and, of a long one, its end.
+/// The beginning of a text, and the end if it is long.
 fn ends(text: &str) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text.to_string();
@@ -377,7 +377,7 @@ fn ends(text: &str) -> String {
     format!("{}\n{}", cut(text, TEXT_BYTES_MAX * 3 / 4), text.get(tail..).unwrap_or_default())
 }
 
-/// Every string of a JSON value.
+/// Passes every string of a JSON value to `look`.
 fn strings(value: &serde_json::Value, look: &mut impl FnMut(&str)) {
     match value {
         serde_json::Value::String(text) => look(text),

@@ -5,13 +5,13 @@ use retro_text::calls::{self, Exit, Judged, Purpose, Verdict};
 use retro_text::fingerprint;
 use smol_str::SmolStr;
 
-/// Characters of a command that are kept.
+/// The most characters of a command that are kept.
 const COMMAND_CHARS_MAX: usize = 600;
-/// Characters of an error's line.
+/// The most characters of an error's line.
 const SAMPLE_CHARS_MAX: usize = 200;
-/// Terms of an output that are remembered.
+/// The most terms of an output that are kept.
 const TERMS_MAX: usize = 20;
-/// Characters of an output in which terms are looked for.
+/// The most bytes of an output that are searched for terms.
 const TERM_TEXT_BYTES: usize = 8 * 1024;
 
 /// One file that a call changed.
@@ -31,59 +31,60 @@ pub struct Call {
     pub class: ToolClass,
     /// The command line of a shell call.
     pub command: Option<String>,
-    /// What the command line is for.
+    /// The purpose of the command line.
     pub purpose: Purpose,
-    /// The usual name of what it runs.
+    /// The usual name of its program.
     pub runner: String,
     pub commits: bool,
-    /// The subject of a commit that git is told to be quiet about.
+    /// The subject of a commit with a quiet `git commit`.
     pub quiet_commit: Option<String>,
     /// Why it could destroy work.
     pub danger: Option<&'static str>,
     pub reads: Vec<String>,
     pub edits: Vec<Edited>,
-    /// How it ended, as the log says; nothing while no result is there.
+    /// How it ended, according to the log. `None` without a result.
     pub outcome: Option<Outcome>,
-    /// How it ended, its output considered.
+    /// How it ended, with its output taken into account.
     pub verdict: Verdict,
-    /// The exit state hides the failure.
+    /// True if the exit status hides the failure.
     pub masked: bool,
-    /// Tests that passed and failed.
+    /// Numbers of passed and failed tests.
     pub passed: Option<u64>,
     pub failed: Option<u64>,
-    /// The error it reports: id, line as compared, line as printed.
+    /// The error that it reports: id, line for comparison, line as printed.
     pub error: Option<(String, String)>,
     pub sample: Option<String>,
-    /// Words of the output that a later step may take up, one a line.
+    /// Words of the output that a later step may repeat, one per line.
     pub terms: String,
-    /// Event of the result.
+    /// The event of the result.
     pub result_id: Option<String>,
     pub duration_ms: Option<u64>,
-    /// It ran other calls, which count instead.
+    /// True if it ran other calls, which count instead.
     pub has_nested: bool,
-    /// It is part of a script, and what it ran, or whether it ran, could not be read.
+    /// True if it is part of a script that could not be fully read: the command, or whether it ran,
+    /// is unknown.
     pub is_unread: bool,
-    /// It only asks how another call goes on: that call's id.
+    /// The id of another call that it only polls.
     pub(super) polls: Option<String>,
-    /// What the command line says, until it is judged.
+    /// The parsed command line, until it is judged.
     understood: Option<Box<calls::Call>>,
-    /// Its files were changed even if it failed.
+    /// True if its files were changed even if it failed.
     wrote_anyway: bool,
-    /// What the person answered, for questions.
+    /// True for a question to the person.
     pub asked: bool,
-    /// What a question offers to choose from, until it is answered.
+    /// The options of a question, until it is answered.
     pub(super) options: Vec<String>,
 }
 
 impl Call {
-    /// What a call asks for.
+    /// Makes a call from its request.
     pub(super) fn of(tool: &ToolCall) -> Call {
         let line = tool.command.as_ref().map(|command| command.to_string()).or_else(|| served(tool));
         let mut understood = line.as_ref().map(|line| calls::understand(line)).unwrap_or_default();
         let class =
             if line.is_some() && tool.class == ToolClass::Mcp { ToolClass::Shell } else { tool.class };
         let is_shell = class == ToolClass::Shell;
-        // On one line a here-document has lost its empty lines.
+        // On one line, a here-document has lost its empty lines.
         if let Some(script) = tool.script().filter(|_| is_shell) {
             understood.written = calls::understand(&script).written;
         }
@@ -132,7 +133,7 @@ impl Call {
         }
     }
 
-    /// Takes in the result.
+    /// Adds the result.
     pub(super) fn end(&mut self, event: &Event, result: &ToolResult) {
         let output = event.text.as_ref().map_or("", |text| text.as_str());
         self.outcome = Some(result.outcome);
@@ -162,7 +163,7 @@ impl Call {
         self.terms = terms(output).join("\n");
     }
 
-    /// Takes in how a command ended that went on after its call: what it printed in the end.
+    /// Adds the final output of a command that continued after its call.
     pub(super) fn end_later(&mut self, event: &Event, result: &ToolResult) {
         let output = event.text.as_ref().map_or("", |text| text.as_str());
         let judged = self.judge(result, output, None);
@@ -180,7 +181,7 @@ impl Call {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         let lengths =
             |texts: [Option<&String>; 5]| texts.into_iter().flatten().map(String::len).sum::<usize>();
@@ -213,7 +214,7 @@ impl Call {
         }
         let verdict = match exit {
             Exit::Ok => Verdict::Passed,
-            // A search that finds nothing is no failure.
+            // A search without a match is not a failure.
             Exit::Failed if self.class == ToolClass::Search && output.trim().is_empty() => {
                 Verdict::NothingFound
             }
@@ -223,26 +224,26 @@ impl Call {
         Judged { verdict, by_summary: false, masked: false, passed: None, failed: None }
     }
 
-    /// Whether it ran and failed.
+    /// True if it ran and failed.
     pub fn is_failed(&self) -> bool {
         self.verdict == Verdict::Failed
             && !matches!(self.outcome, Some(Outcome::Denied | Outcome::Interrupted))
     }
 
-    /// Whether it changed files and was not refused, cut off or failed.
+    /// True if it changed files and was not refused, interrupted or failed.
     pub fn changed_files(&self) -> bool {
         !self.edits.is_empty()
             && (self.wrote_anyway
                 || !matches!(self.outcome, Some(Outcome::Denied | Outcome::Failed | Outcome::Interrupted)))
     }
 
-    /// Whether its result says if the work is good.
+    /// True if its result shows whether the work is good.
     pub fn is_validation(&self) -> bool {
         self.class == ToolClass::Shell && self.purpose.is_validation()
     }
 }
 
-/// `text` with at most so many characters.
+/// `text` with at most `chars_max` characters.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -254,7 +255,7 @@ fn written(file: &calls::Written) -> Edited {
     Edited { path: file.path.clone(), added: file.added.unwrap_or(0), removed: file.removed.unwrap_or(0) }
 }
 
-/// The command that a tool of a server runs, if that is what the tool does.
+/// The command that a server's tool runs, if it runs commands.
 fn served(tool: &ToolCall) -> Option<String> {
     const NAMES: &[&str] = &["shell", "bash", "terminal", "exec", "command", "process", "powershell", "cmd"];
     if tool.class != ToolClass::Mcp {
@@ -267,7 +268,7 @@ fn served(tool: &ToolCall) -> Option<String> {
     Some(line.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "))
 }
 
-/// The labels of what a question offers to choose from.
+/// The labels of a question's options.
 fn options(value: &serde_json::Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![value];
@@ -288,7 +289,7 @@ fn paths(tool: &ToolCall, access: Access) -> Vec<String> {
     tool.paths.iter().filter(|path| path.access == access).map(|path| path.path.to_string()).collect()
 }
 
-/// Changed files; those that are only named count without lines.
+/// Changed files. Those that are only named have no line counts.
 fn edited(edits: &[retro_model::Edit], written: &[String]) -> Vec<Edited> {
     let of = |edit: &retro_model::Edit| Edited {
         path: edit.path.to_string(),
@@ -304,8 +305,8 @@ fn edited(edits: &[retro_model::Edit], written: &[String]) -> Vec<Edited> {
     all
 }
 
-/// Words of an output that look like names: with a dot, a slash, an underscore or a
-/// capital inside, or the name of an error.
+/// Words of an output that look like names: with a dot, a slash, an underscore or a capital inside,
+/// or the name of an error.
 fn terms(output: &str) -> Vec<String> {
     let mut end = output.len().min(TERM_TEXT_BYTES);
     while !output.is_char_boundary(end) {

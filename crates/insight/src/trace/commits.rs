@@ -1,19 +1,18 @@
-//! Commits that a session's own output and commands show.
+//! Commits in a session's own output and commands.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use retro_text::{calls, plain};
 
-/// A commit as git printed it when it was made: `[main 1a2b3c4] Fix the tax`; or one that a
-/// quiet `git commit` made.
+/// A commit as git printed it: `[main 1a2b3c4] Fix the tax`, or one that a quiet `git commit` made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommitSeen {
-    /// The beginning of its hash; empty where git printed none.
+    /// The beginning of its hash. Empty if git printed none.
     pub hash: String,
-    /// Its subject; empty where the call does not say it.
+    /// Its subject. Empty if the call does not contain it.
     pub subject: String,
-    /// The event that showed it.
+    /// The event that showed the commit.
     pub event: String,
 }
 
@@ -35,7 +34,7 @@ pub(super) fn seen(output: &str, event: &str) -> Vec<CommitSeen> {
     seen
 }
 
-/// The subject that a `git commit` without output was given; nothing if it is no such call.
+/// The subject of a `git commit` without output. `None` for any other call.
 pub(super) fn quiet(command: &calls::Call) -> Option<String> {
     let step = command.steps.iter().find(|step| step.runner == "git commit")?;
     let short = |word: &str, letter: char| {
@@ -53,7 +52,7 @@ pub(super) fn quiet(command: &calls::Call) -> Option<String> {
             word => word.strip_prefix("--message="),
         }
     });
-    // A message that comes from a here document begins on the line behind its opening.
+    // A message from a here-document begins on the line after its opening.
     let is_opening = |line: &&str| line.contains("<<") || line.trim().is_empty();
     let subject = message.and_then(|text| text.lines().find(|line| !is_opening(line)));
     Some(super::call::cut(subject.unwrap_or_default().trim(), 120))
