@@ -143,9 +143,9 @@ mod tests {
         weights
     }
 
-    /// Fits the weights and reports the results on held-back examples: `RETRO_FIT_RULES=TALK.json
-    /// cargo test --release -p retro-memory fit -- --nocapture`, with a list of messages of any
-    /// people in TALK.json and `RETRO_SHARED` set. Writes `model.json`.
+    /// Fits the weights and reports the results on held-back examples:
+    /// `RETRO_FIT_RULES=TALK.json cargo test --release -p retro-memory fit -- --nocapture`, with
+    /// a list of messages of any people in TALK.json and `RETRO_SHARED` set. Writes `model.json`.
     #[test]
     fn fit() {
         let (Some(talk), Some(shared)) =
