@@ -1,9 +1,10 @@
-//! Which files belong to which session, on this machine, right now.
+//! Finds the files of every session on this machine, as they are now.
 //!
-//! There is one path: [`walk`] asks the agents what they see, or a folder that the user
-//! named, and [`Walked::compared`] holds that against what the store knows. The walk reads
-//! names and file metadata. Contents are opened in the second step, only where a name does not
-//! say whose a file is and the store has not seen it unchanged, and of databases that changed.
+//! There is one path: [`walk`] collects the sightings of the agents, or looks into a folder that
+//! the user named, and [`Walked::compared`] compares them with the stamps in the store. The walk
+//! reads names and file metadata. Contents are opened in the second step only: of files whose name
+//! does not give the owner and that the store has not seen unchanged, and of databases that
+//! changed.
 
 mod collector;
 pub mod from;
@@ -25,45 +26,46 @@ use collector::Collector;
 pub(crate) use packed::Cut;
 use packed::Packed;
 
-/// Bytes of a file that are read to learn whose it is.
+/// Bytes of a file that are read to find its owner.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 
-/// Where discovery looks.
+/// Where discovery looks, and for which agents.
 #[derive(Clone)]
 pub struct Scope<'a> {
-    /// For sessions of these agents.
+    /// Agents whose sessions are wanted.
     pub agents: Vec<&'static dyn Agent>,
-    /// In this file or folder instead of in the agents' own folders.
+    /// A file or folder to search instead of the agents' own folders.
     pub from: Option<&'a Path>,
 }
 
 impl<'a> Scope<'a> {
-    /// Every agent, or the one with this name; at `from`, or in the agents' own folders.
+    /// A scope for every agent, or for the one with this name, at `from` or in the agents' own
+    /// folders.
     pub fn new(agent: Option<&str>, from: Option<&'a Path>) -> Scope<'a> {
         let is_wanted = |known: &&dyn Agent| agent.is_none_or(|name| name == known.name());
         Scope { agents: AGENTS.iter().copied().filter(is_wanted).collect(), from }
     }
 }
 
-/// Which sessions a caller wants to see.
+/// The sessions that a caller wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// All of them.
+    /// All sessions, with or without news.
     All,
-    /// Those with news. Others are only counted.
+    /// Sessions with news. The others are only counted.
     News,
 }
 
 /// The files of one session.
 #[derive(Clone)]
 pub struct SessionFiles {
-    /// The session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// Its agent.
+    /// The agent that wrote it.
     pub agent: &'static dyn Agent,
-    /// Its files; at least one.
+    /// Its files, at least one.
     pub files: Vec<Found>,
-    /// Whether the store has not seen all of them as they are now.
+    /// True if the store lacks one of them or has an older version.
     pub news: bool,
 }
 
@@ -73,7 +75,7 @@ impl SessionFiles {
         self.files.iter().map(Found::size).sum()
     }
 
-    /// When any of them last changed, in nanoseconds since 1970.
+    /// The last change of any of them, in nanoseconds since 1970.
     pub fn mtime_ns(&self) -> i64 {
         self.files.iter().map(|file| file.stamp().changed_ns()).max().unwrap_or(0)
     }
@@ -82,64 +84,64 @@ impl SessionFiles {
 /// A file that serves many sessions, or none.
 #[derive(Clone)]
 pub struct SharedFile {
-    /// Its agent.
+    /// The agent that wrote it.
     pub agent: &'static dyn Agent,
     /// Its name in the store.
     pub name: String,
-    /// The file.
+    /// The file on this machine.
     pub file: Found,
-    /// Whether the store has not seen it as it is now.
+    /// True if the store lacks it or has an older version.
     pub news: bool,
 }
 
-/// Something that was found and cannot be captured.
+/// A found file or folder that cannot be captured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Our name of the agent.
+    /// The name by which retro knows the agent.
     pub agent: &'static str,
-    /// Where.
+    /// Path of the file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// The reason, for people.
     pub reason: String,
     /// Whether it may hold sessions, so that figures without it are lower bounds.
     pub may_hold_logs: bool,
 }
 
-/// Sessions of which the store has seen everything.
+/// Sessions without news, which are only counted.
 #[derive(Default)]
 pub(crate) struct Quiet {
-    /// How many.
+    /// Number of these sessions.
     pub sessions: u64,
     /// Bytes on disk.
     pub bytes: u64,
 }
 
-/// Everything that was found.
+/// Everything that discovery found.
 #[derive(Default)]
 pub struct Discovery {
     /// Sessions, newest first.
     pub sessions: Vec<SessionFiles>,
     /// Sessions that were forgotten and whose logs are still there. They are not read.
     pub forgotten: Vec<SessionFiles>,
-    /// Further sessions that have no news and were only counted.
+    /// Further sessions without news, which were only counted.
     pub(crate) quiet: Quiet,
-    /// Files that serve many.
+    /// Files that serve many sessions.
     pub shared: Vec<SharedFile>,
-    /// What cannot be read: databases, logs, folders.
+    /// Databases, logs and folders that cannot be read.
     pub skipped: Vec<Skipped>,
-    /// Databases that changed, as they looked before their rows were listed. Keep these once
-    /// every session with news is in the store: then an unchanged database is not opened.
+    /// Stamps of changed databases, taken before their rows were listed. Store these once every
+    /// session with news is in the store, so that an unchanged database is not opened.
     pub databases: Vec<PlaceRow>,
     /// Roots that exist, with their agent's name.
     pub roots: Vec<(&'static str, PathBuf)>,
-    /// Agents that are used here and not supported yet.
+    /// Agents that are used here and that retro does not support yet.
     pub unsupported: Vec<&'static str>,
-    /// What a person should know of the place that was looked at.
+    /// Notes for people about the searched place.
     pub notes: Vec<String>,
 }
 
 impl Discovery {
-    /// What may hold sessions and cannot be read.
+    /// Skipped files and folders that may hold sessions.
     pub fn unreadable(&self) -> impl Iterator<Item = &Skipped> {
         self.skipped.iter().filter(|skipped| skipped.may_hold_logs)
     }
@@ -150,9 +152,9 @@ pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stam
     walk_roots(world, config, &Scope::new(only, None)).compared(config, known, Keep::All)
 }
 
-/// Walks while `read` reads what the store knows of files, and compares both. A walk waits
-/// for the file system: on two cores a sync without news over 2,000 files took 5.2 ms this
-/// way, and 6.2 ms one after the other.
+/// Walks while `read` reads the stamps from the store, then compares both. A walk waits for the
+/// file system: on two cores a sync without news over 2,000 files took 5.2 ms in this way, and 6.2
+/// ms one after the other.
 pub fn look<K: Send>(
     world: &World,
     config: &Config,
@@ -164,7 +166,7 @@ pub fn look<K: Send>(
         let (tell, told) = std::sync::mpsc::channel();
         let reading = threads.spawn(move || read(&Few(told)));
         let walked = walk(world, config, scope);
-        // A reader that no longer listens has begun to read everything.
+        // A reader that no longer waits has begun to read everything.
         let _ = tell.send(walked.as_ref().ok().and_then(Walked::few));
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (kept, known) = read?;
@@ -173,14 +175,14 @@ pub fn look<K: Send>(
     })
 }
 
-/// Files that are few: reading their stamps one by one is cheaper than reading those of
-/// every file that the store ever saw.
+/// At most this many files count as few: reading their stamps one by one is cheaper than reading
+/// those of all files ever seen.
 const FILES_FEW: usize = 256;
 
-/// How long a reader waits for a walk that may be over in a moment.
+/// How long a reader waits for a walk that may end in a moment.
 const WALK_MOMENT: Duration = Duration::from_millis(3);
 
-/// Tells a reader of stamps what a walk saw, if it is over soon and saw little.
+/// Receives the paths of a walk that ends soon and found few files.
 pub struct Few(Receiver<Option<Seen>>);
 
 /// The files and databases that a walk saw.
@@ -190,7 +192,7 @@ pub(crate) struct Seen {
 }
 
 impl Few {
-    /// The stamps of what the walk saw; of everything, if that is much or not known soon.
+    /// The stamps of the walk's files, or of all files if the walk found many or is still running.
     pub fn stamps(&self, index: &Index) -> Result<Stamps, retro_store::Error> {
         match self.0.recv_timeout(WALK_MOMENT) {
             Ok(Some(seen)) => seen.stamps(index),
@@ -205,12 +207,12 @@ impl Seen {
     }
 }
 
-/// What a walk saw, before it is compared with what the store knows.
+/// The findings of a walk, before they are compared with the store.
 #[derive(Default)]
 pub struct Walked {
-    /// What the agents saw.
+    /// Sightings by agent.
     pub(crate) seen: Vec<(&'static dyn Agent, Sightings)>,
-    /// Files that a user pointed at, and whose contents say what they are.
+    /// Files that the user named. Their contents identify them.
     pub(crate) chosen: Vec<(&'static dyn Agent, Found)>,
     /// Only sessions with a file below this folder count.
     pub(crate) below: Option<PathBuf>,
@@ -219,8 +221,8 @@ pub struct Walked {
     pub(crate) notes: Vec<String>,
 }
 
-/// Looks where the scope says. Fails only if that is a place of the user's choice that
-/// cannot be read or holds no session.
+/// Walks the places of the scope. Fails only if the user named a place that cannot be read or holds
+/// no session.
 pub fn walk(world: &World, config: &Config, scope: &Scope<'_>) -> Result<Walked, Error> {
     match scope.from {
         Some(path) => from::walk(path, &scope.agents),
@@ -246,7 +248,7 @@ fn walk_roots(world: &World, config: &Config, scope: &Scope<'_>) -> Walked {
     walked
 }
 
-/// What to say of a store below a folder of an agent: agents clean their folders.
+/// The warning about a store below a folder of an agent: agents clean their folders.
 fn store_inside(store: &Path, root: &Path, agent: &dyn Agent) -> Option<String> {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     (store.starts_with(root) || real(store).starts_with(real(root))).then(|| {
@@ -260,13 +262,13 @@ fn store_inside(store: &Path, root: &Path, agent: &dyn Agent) -> Option<String> 
 }
 
 impl Walked {
-    /// What was seen, if it is little.
+    /// The paths of the walk, if there are few.
     fn few(&self) -> Option<Seen> {
         let count: usize = self.seen.iter().map(|(_, seen)| seen.files_count() + seen.folders().len()).sum();
         (count + self.chosen.len() <= FILES_FEW).then(|| self.all_seen())
     }
 
-    /// What was seen.
+    /// The paths of the walk.
     pub(crate) fn all_seen(&self) -> Seen {
         let seen = || self.seen.iter().map(|(_, seen)| seen);
         let files = seen().flat_map(|seen| seen.files().map(|file| file.path.to_owned()).collect::<Vec<_>>());
@@ -276,7 +278,7 @@ impl Walked {
         Seen { files: files.chain(folders).chain(chosen).collect(), databases: databases.collect() }
     }
 
-    /// Sorts what was seen by session, and says what of it is news.
+    /// Sorts the found files by session, and marks those with news.
     pub fn compared(self, config: &Config, known: &Stamps, keep: Keep) -> Discovery {
         let copies = copies_folder(&config.root.value);
         copies.iter().for_each(|copies| remove_left_copies(copies));
@@ -287,7 +289,7 @@ impl Walked {
         for (agent, file) in self.chosen {
             collector.take(agent, file);
         }
-        // Which files are below a folder is known only of sessions that are not just counted.
+        // The files of sessions that are only counted are not known, so a folder filter keeps all.
         let mut found = collector.finish(if self.below.is_some() { Keep::All } else { keep });
         let stones = Tombstones::at(&config.root.value);
         if !stones.is_empty() {
@@ -301,14 +303,14 @@ impl Walked {
             found.sessions.retain(|session| session.files.iter().any(is_below));
             found.shared.retain(|shared| shared.file.path.starts_with(&folder));
             found.skipped.retain(|skipped| skipped.path.starts_with(&folder));
-            // Some of their sessions are left out.
+            // Some of their sessions are left out, so these databases must be opened again.
             found.databases.clear();
         }
         Discovery { roots: self.roots, unsupported: self.unsupported, notes: self.notes, ..found }
     }
 }
 
-/// The roots of an agent that exist, each once, however many names lead there.
+/// The roots of an agent that exist. Each appears once, even if several names lead to it.
 pub fn roots(world: &World, config: &Config, agent: &dyn Agent) -> Vec<PathBuf> {
     let extra_roots = config.sources.value.get(agent.name()).cloned().unwrap_or_default();
     let places = Places { home: world.home.clone(), env: &*world.env, extra_roots };
@@ -325,7 +327,7 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
     UNSUPPORTED.iter().filter(|agent| home.join(agent.marker).is_dir()).map(|agent| agent.title).collect()
 }
 
-/// The first bytes of a source, decompressed where it is compressed.
+/// The first bytes of a source, decompressed if necessary.
 pub(crate) fn read_head(file: &Found, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     open(file)?.take(bytes as u64).read_to_end(&mut head)?;
@@ -338,12 +340,13 @@ pub(crate) fn head_of(source: impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// A source from its start, decompressed where it is compressed.
+/// Opens a source at its start and decompresses it if necessary.
 pub(crate) fn open(file: &Found) -> io::Result<Box<dyn Read>> {
     open_noting(file, &Cut::default())
 }
 
-/// The same. If its compressed data ends early, `cut` says why once that is met.
+/// Opens a source like [`open`]. If its compressed data ends early, `cut` gets the reason when a
+/// reader reaches that point.
 pub(crate) fn open_noting(file: &Found, cut: &Cut) -> io::Result<Box<dyn Read>> {
     match &file.held {
         Held::File { encoding, .. } => open_file(&file.path, *encoding, cut),
@@ -360,7 +363,7 @@ pub(crate) fn open_file(path: &Path, encoding: Encoding, cut: &Cut) -> io::Resul
     })
 }
 
-/// The rows of a source that is in a database; none of one that is not.
+/// The rows of a source in a database. Empty for any other source.
 pub(crate) fn rows(file: &Found) -> io::Result<Vec<u8>> {
     use retro_agents::Owner;
     match (&file.held, &file.owner) {

@@ -1,5 +1,5 @@
-//! What can go wrong in a sync as a whole. What goes wrong in one session is
-//! reported with that session and stops no other.
+//! Errors that end a sync or a command. An error in one session is reported with that session and
+//! does not stop the others.
 
 use retro_model::Timestamp;
 use std::path::PathBuf;
@@ -7,66 +7,66 @@ use std::path::PathBuf;
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store refused.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] retro_store::Error),
     /// The text index or the vectors failed.
     #[error(transparent)]
     Search(#[from] retro_search::Error),
-    /// The configuration is wrong.
+    /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A path the user named cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
-        /// Which.
+        /// Path that the user named.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A file of ours outside the store cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// Prices that cannot be used.
     #[error("the prices in {path} cannot be used: {what}; mend the file, or delete it and import again")]
     Prices {
-        /// Which file.
+        /// Path of the prices file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem, for people.
         what: String,
     },
-    /// A path the user named holds nothing we know.
+    /// A path the user named holds no session of a known agent.
     #[error("no agent session found in {0}; retro reads these agents: {agents}", agents = agent_names())]
     NothingThere(PathBuf),
-    /// Somebody wanted us to stop while we waited for the store.
+    /// A stop was requested while we waited for the store.
     #[error("stopped while another retro was writing; nothing was changed")]
     Interrupted,
     /// A session that is not in the store.
     #[error("session {0} is not in the store; `retro sync` captures what is on this machine")]
     NoSession(String),
-    /// A session whose raw bytes were given up.
+    /// A session whose raw bytes were evicted.
     #[error(
         "the raw bytes of {session} were given up on {}; its costs, outcome, files and memories are kept: \
          `retro digest {session}`",
         day(*at)
     )]
     Evicted {
-        /// Which.
+        /// Name of the session.
         session: String,
-        /// When.
+        /// Time of the eviction.
         at: Timestamp,
     },
     /// A raw file could not be read back.
     #[error("cannot read back {what}: {source}; `retro verify --deep` tells more")]
     Raw {
-        /// Which source.
+        /// Name of the source.
         what: String,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A large session needs room on disk while it is settled.
@@ -74,26 +74,26 @@ pub enum Error {
         "cannot put parts of a large session aside: {0}; free some space where the store or temporary files lie"
     )]
     Scratch(#[from] std::io::Error),
-    /// Retention cannot know what is old.
+    /// The clock is behind the last sweep, so retention cannot know which sessions are old.
     #[error(
         "the clock says {now}, and raw bytes were last given up at {last}: nothing is given up\nhint: set the \
          clock, or remove the last line of retention.jsonl in the store if that time is wrong"
     )]
     ClockBehind {
-        /// What the clock says.
+        /// Time by the clock.
         now: Timestamp,
-        /// When the last sweep was.
+        /// Time of the last sweep.
         last: Timestamp,
     },
-    /// Somebody wanted to stop, or ran out of patience.
+    /// A stop was requested, or the time limit passed.
     #[error("stopped before the end")]
     Stopped,
     /// A pattern of the catalog that does not exist or cannot be used.
     #[error("{what}\nhint: {hint}")]
     Pattern {
-        /// What is wrong.
+        /// The problem, for people.
         what: String,
-        /// What helps.
+        /// Advice for the `hint:` line.
         hint: String,
     },
     /// File watching could not start.
@@ -107,27 +107,27 @@ pub enum ConfigError {
     /// The named file is not there or cannot be read.
     #[error("cannot read the configuration {path}: {source}")]
     Read {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Not TOML.
+    /// The file is not valid TOML.
     #[error("{path} is not valid TOML: {what}")]
     Syntax {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// What the parser says.
+        /// Message of the parser.
         what: String,
     },
-    /// A key nobody knows.
+    /// A key that retro does not know.
     #[error("{path}: unknown key `{key}`{hint}")]
     UnknownKey {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// The key.
+        /// The unknown key.
         key: String,
-        /// The nearest right one, as a sentence part.
+        /// The nearest known key, as a part of the sentence.
         hint: String,
     },
     /// A price that cannot be used.
@@ -135,42 +135,42 @@ pub enum ConfigError {
     Price {
         /// File and line.
         place: String,
-        /// The model.
+        /// Model of the price.
         model: String,
-        /// What is wrong.
+        /// The problem, for people.
         problem: String,
     },
     /// A signal of the user's own that cannot be used.
     #[error("{path}: {problem}")]
     Signal {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// What is wrong, with the key.
+        /// The problem, with the key.
         problem: String,
     },
     /// The file cannot be written.
     #[error("cannot write the configuration {path}: {source}")]
     Write {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A value of the wrong kind.
     #[error("{path}: `{key}` must be {expected}")]
     WrongType {
-        /// Which file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// The key.
+        /// Key with the wrong value.
         key: String,
-        /// What it should be.
+        /// The expected kind of value.
         expected: String,
     },
 }
 
 impl Error {
-    /// Whether it is the matter of one session, so that others can go on: a file of
-    /// its own is damaged, or of a later retro.
+    /// Whether it concerns one session only, so that others can continue: a file of its own is
+    /// damaged, or comes from a later retro.
     pub fn is_of_one_session(&self) -> bool {
         use retro_store::Error::{Damaged, Newer, Range};
         matches!(
@@ -181,7 +181,7 @@ impl Error {
         )
     }
 
-    /// Whether bytes of the store are not what was written.
+    /// Whether a file of the store is damaged.
     pub(crate) fn is_damage(&self) -> bool {
         matches!(self, Error::Store(retro_store::Error::Damaged { .. }))
     }

@@ -1,4 +1,4 @@
-//! Which sessions the user does not want captured.
+//! Rules that keep sessions from being captured.
 
 use regex::RegexSet;
 use retro_agents::{Agent, Found, Held, Part, Reader, files_of};
@@ -13,19 +13,19 @@ use crate::platform::{is_below, project_name};
 pub struct Excluder {
     projects: Vec<String>,
     paths: Vec<String>,
-    /// None if there are none: even an empty set takes time to make.
+    /// `None` if no patterns are set, because even an empty set takes time to build.
     patterns: Option<RegexSet>,
 }
 
-/// What the rules say of a session.
+/// The verdict of the rules about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be captured.
     Wanted,
-    /// A rule fits.
+    /// A rule matches it.
     Excluded,
-    /// There are rules, and its logs do not say which project it belongs to. It is left out:
-    /// it may be one that must not be captured.
+    /// There are rules, and its logs name no project. It is left out, because a rule may apply to
+    /// it.
     Unknown,
 }
 
@@ -48,8 +48,8 @@ impl Excluder {
         self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none()
     }
 
-    /// Whether this session stays out. If there are rules, each of its logs is read until
-    /// it names a working directory.
+    /// The verdict about this session. If there are rules, each of its logs is read until it names
+    /// a working directory.
     pub fn verdict(&self, session: &SessionFiles) -> Verdict {
         if self.is_empty() {
             return Verdict::Wanted;
@@ -69,7 +69,7 @@ impl Excluder {
         if is_known { Verdict::Wanted } else { Verdict::Unknown }
     }
 
-    /// Whether a rule fits the path of a file, or of a file in a folder.
+    /// Whether a rule matches the path of a file, or of a file in a folder.
     fn fits_file(&self, file: &Found) -> bool {
         let mut fits = self.fits_path(&file.path.display().to_string());
         if let (Held::Files { .. }, false) = (&file.held, fits) {
@@ -86,8 +86,7 @@ impl Excluder {
     }
 }
 
-/// The first working directory that a source names; none if it names none, or cannot be
-/// read.
+/// The first working directory that a source names. `None` if it names none or cannot be read.
 fn working_directory(agent: &dyn Agent, session: &SessionKey, file: &Found) -> Option<String> {
     if !file.format.has_records() {
         return None;
@@ -103,7 +102,7 @@ fn working_directory(agent: &dyn Agent, session: &SessionKey, file: &Found) -> O
             break;
         }
         reader.feed(buffer.get(..count)?);
-        // What the records say beside that is not needed.
+        // Drop the drafts: only the working directory is needed.
         reader.drain();
         if let Some((_, cwd)) = &reader.facts().cwd {
             return Some(cwd.to_string());

@@ -1,10 +1,9 @@
-//! Asking git about the repositories in which sessions worked.
+//! Asks git about the repositories in which sessions worked.
 //!
-//! A sync does this last, without holding the lock: for every session whose digest says
-//! that git may know something new, it observes the repository, keeps what it saw in
-//! `facts/`, and takes it into the digest. Whoever asks a question never waits for it.
-//! What git says is handed to pure code (`retro_insight::GitFacts`); how it is run
-//! safely is in `git.rs`.
+//! A sync does this last, without holding the lock. It observes the repository of every session
+//! whose digest shows that git may have new facts, keeps the observation in `facts/`, and adds it
+//! to the digest. Questions never wait for git. Pure code evaluates the output
+//! (`retro_insight::GitFacts`), and `git.rs` runs git safely.
 
 mod commits;
 mod git;
@@ -26,13 +25,13 @@ use crate::{Config, Error, World, agent_of};
 use commits::Place;
 use git::Git;
 
-/// Repositories that are asked at once.
+/// Number of repositories that are asked at once.
 const REPOSITORIES_AT_ONCE: usize = 2;
-/// Time that one sync spends on this. What is left is done by the next one.
+/// Time that one sync spends on this. The next one continues.
 const PASS_TIME_MAX: Duration = Duration::from_secs(60);
-/// Under which name the index remembers when folders were asked about.
+/// Key of the index value with the times at which folders were asked.
 const ASKED: &str = "facts_asked";
-/// Under which name it remembers whether git could be asked: `on`, `off` or `missing`.
+/// Key of the index value that records whether git could be asked: `on`, `off` or `missing`.
 const GIT: &str = "facts_git";
 
 /// A session about which git is asked.
@@ -42,7 +41,7 @@ struct Asking {
     before: Vec<GitFacts>,
 }
 
-/// What came of one session.
+/// The observation of one session.
 struct Answer {
     asking: Asking,
     facts: GitFacts,
@@ -52,7 +51,7 @@ struct Answer {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Asked(BTreeMap<String, i64>);
 
-/// Observes what is due, and takes it into facts and digests.
+/// Observes every due session, and adds the result to facts and digests.
 pub(crate) fn observe(all: &Everything<'_>, stages: &[Stage]) -> Result<(), Error> {
     let Everything { world, config, store, index, .. } = *all;
     let program = git::find(world);
@@ -94,8 +93,8 @@ pub(crate) fn observe(all: &Everything<'_>, stages: &[Stage]) -> Result<(), Erro
     keep(all, stages, answers, &later, &asked)
 }
 
-/// Remembers whether git can be asked. While it may not, nothing waits for it; once it can
-/// again, it is asked about every session.
+/// Records whether git can be asked. While it cannot, no session waits for it. Once it can again,
+/// it is asked about every session.
 fn switch(config: &Config, store: &Store, index: &Index, has_git: bool) -> Result<(), Error> {
     let before = index.meta(GIT)?.unwrap_or_else(|| "on".to_owned());
     let now = match (config.facts_git.value, has_git) {
@@ -120,7 +119,7 @@ fn switch(config: &Config, store: &Store, index: &Index, has_git: bool) -> Resul
     Ok(())
 }
 
-/// What is known of a session on a machine without git.
+/// The facts about a session on a machine without git.
 fn without_git(asking: Asking, world: &World) -> Answer {
     let facts = GitFacts {
         observed_at: Some(world.now()),
@@ -131,7 +130,7 @@ fn without_git(asking: Asking, world: &World) -> Answer {
     Answer { asking, facts }
 }
 
-/// The folder and what to ask of it; nothing where there is nothing to ask.
+/// The folder of a session and the question about it. `None` if the session needs none.
 fn ask(store: &Store, key: &SessionKey) -> Result<Option<(PathBuf, Asking)>, Error> {
     let digest = match store.object::<Digest>(&DIGESTS, key) {
         Ok(digest) => digest,
@@ -149,7 +148,8 @@ fn ask(store: &Store, key: &SessionKey) -> Result<Option<(PathBuf, Asking)>, Err
 /// Sessions by the top of their repository and the folder they worked in.
 type Repositories = BTreeMap<String, BTreeMap<PathBuf, Vec<Asking>>>;
 
-/// Asks about every repository, some at once. Says what came of it, and which were asked.
+/// Asks about every repository, several at once. Returns the answers, and the repositories that
+/// were asked.
 fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<Answer>, Vec<String>) {
     let started = Instant::now();
     let work = |(top, folders): (String, BTreeMap<PathBuf, Vec<Asking>>)| {
@@ -176,7 +176,7 @@ fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<An
     (answers.into_iter().flatten().collect(), tops.into_iter().flatten().collect())
 }
 
-/// Keeps what was seen, with the digests that say it.
+/// Stores the observations, and the digests that contain them.
 fn keep(
     all: &Everything<'_>,
     stages: &[Stage],
@@ -193,7 +193,8 @@ fn keep(
         let Asking { key, mut digest, mut before } = asking;
         let commits = facts.asked;
         if facts.reason.is_some() && commits == 0 {
-            // Nobody will miss it, and there may be thousands.
+            // Neither an answer nor commits: such facts are not worth keeping, and there may be
+            // thousands.
             due.push((key, None));
             continue;
         }
@@ -231,7 +232,7 @@ fn keep(
     Ok(())
 }
 
-/// The stamp that the digest of a session would carry now.
+/// The stamp that a session's digest would have now.
 fn stamp_of(config: &Config, store: &Store, index: &Index, key: &SessionKey) -> Result<String, Error> {
     let (Some(row), Some(agent), Some(stage)) = (index.session_row(key)?, agent_of(key), by_name("digest"))
     else {

@@ -1,4 +1,4 @@
-//! The sessions below a session: which they are, and a name for what is captured of them.
+//! The sessions below a session, and a name for their captured bytes.
 
 use retro_model::{Link, LinkKind, SessionKey};
 use retro_store::{Index, SessionRow, Store};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::Error;
 
-/// Generations of children that are followed: parents may name each other in a circle.
+/// Generations of children that are followed, because parents may name each other in a circle.
 const DEPTH_MAX: u32 = 32;
 
 /// Names the captured bytes of all sessions below one.
@@ -22,8 +22,8 @@ pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> R
     Ok(parts)
 }
 
-/// The sessions that name this one as their parent, and those that it names as its
-/// children: some agents write only one of the two.
+/// The sessions that name this one as their parent, and those that it names as its children. Some
+/// agents write only one of the two.
 fn children_of(index: &Index, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
     let mut children = index.children_of(key)?;
     let links = index.session_row(key)?.map(|row| row.links).unwrap_or_default();
@@ -53,7 +53,7 @@ pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>,
     Ok(family)
 }
 
-/// The trees that these sessions are in, each whole, each once.
+/// The trees that contain these sessions, each complete and listed once.
 pub(crate) fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<SessionKey>>, Error> {
     let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
     let mut trees = Vec::new();
@@ -72,17 +72,18 @@ pub(crate) fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<Sessio
     Ok(trees)
 }
 
-/// The work left after part of a tree was captured again: a digest tells of the whole
-/// tree, and is made of its bytes.
+/// The work left after part of a tree was captured again. A digest covers the whole tree and is
+/// made from its bytes.
 #[derive(Default)]
 pub(crate) struct Rest {
-    /// Sessions of which a stage may have seen too little.
+    /// Sessions for which a stage may have seen an incomplete tree.
     pub members: Vec<SessionKey>,
-    /// Live files of those that are still evicted: without their stamps they are captured.
+    /// Live files of members that are still evicted. Without their stamps these files are captured
+    /// again.
     pub paths: Vec<PathBuf>,
 }
 
-/// The other members of trees of which a session was captured again.
+/// The members and live files of trees in which some sessions are still evicted.
 pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -> Result<Rest, Error> {
     let mut rest = Rest::default();
     for tree in trees(index, keys)? {
@@ -100,7 +101,7 @@ pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -
     Ok(rest)
 }
 
-/// The session that is above a session and below none. Parents may name each other in a circle.
+/// The topmost session above a session. Parents may name each other in a circle.
 fn root(index: &Index, key: &SessionKey, named: &[SessionRow]) -> Result<SessionKey, Error> {
     let mut root = key.clone();
     let mut passed = BTreeSet::from([root.clone()]);

@@ -1,9 +1,9 @@
 //! Runs a model-backed miner: the user's own `codex` or `claude`, on request only.
 //!
-//! The text goes in on standard input and never as an argument; no shell is involved. The
-//! program may take 900 seconds, then it is killed with everything it started. Neither
-//! program writes a session of its own, so that our runs are never captured as the user's
-//! work. What it printed is kept, redacted, under `headless/` in the store.
+//! The text goes in on standard input and never as an argument; no shell is involved. After 900
+//! seconds the program is killed with everything it started. Neither program writes a session of
+//! its own, so that our runs are never captured as the user's work. Its redacted output is kept
+//! under `headless/` in the store.
 
 mod desk;
 pub(crate) mod process;
@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::World;
 use desk::Desk;
 
-/// How long a program may take.
+/// Time limit of one run.
 pub const LIMIT: Duration = Duration::from_secs(900);
 
 /// An agent whose program can mine.
@@ -39,7 +39,7 @@ pub struct Miner {
 }
 
 impl Miner {
-    /// All of them, by the names of their agents.
+    /// All miners, by the names of their agents.
     pub fn all() -> impl Iterator<Item = Miner> {
         let miner =
             |agent: &&'static dyn Agent| Some(Miner { agent: *agent, run: agent.integration()?.headless? });
@@ -51,7 +51,7 @@ impl Miner {
         format!("{}_headless", self.agent.name())
     }
 
-    /// What the method does, for people.
+    /// A description of the method, for people.
     pub fn title(&self) -> String {
         format!("what your own `{}` finds in a session, checked against it; uses tokens", self.program())
     }
@@ -61,60 +61,60 @@ impl Miner {
         self.run.program()
     }
 
-    /// Who answers it.
+    /// The provider of its model.
     fn provider(&self) -> &'static str {
         self.run.provider()
     }
 
-    /// The one with this name of a method.
+    /// The miner with this name of a method.
     pub fn by_method(name: &str) -> Option<Miner> {
         Miner::all().find(|miner| miner.method() == name)
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Headless {
-    /// What was found, checked against the session. Filters are still to be applied.
+    /// Findings that were checked against the session. The caller applies the filters.
     pub mined: Mined,
-    /// What the run used, as the program says.
+    /// Tokens that the run used, as the program reports them.
     pub tokens: Tokens,
-    /// The model, where the program says so.
+    /// The model, if the program names it.
     pub model: Option<String>,
-    /// Where its output is kept.
+    /// Path of the kept output.
     pub stream: PathBuf,
 }
 
-/// Why a run gave nothing.
+/// The reason why a run gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The program is not there. Nothing was written.
+    /// The program is not installed. Nothing was written.
     #[error("`{0}` is not on the PATH\nhint: install it, or mine with a local method: `retro methods`")]
     Absent(&'static str),
     /// It could not be started, fed or read.
     #[error("cannot run `{program}`: {source}")]
     Run {
-        /// Which.
+        /// Name of the program.
         program: &'static str,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// It took too long and was killed.
     #[error("`{program}` did not end within {seconds} seconds and was stopped")]
     Late {
-        /// Which.
+        /// Name of the program.
         program: &'static str,
-        /// How long it was given.
+        /// Time limit of the run.
         seconds: u64,
     },
     /// It failed, or its answer cannot be used.
     #[error("`{program}` gave no answer: {why}")]
     NoAnswer {
-        /// Which.
+        /// Name of the program.
         program: &'static str,
-        /// Why.
+        /// The reason, for people.
         why: String,
-        /// What the run used all the same.
+        /// Tokens that the run used despite the failure.
         tokens: Box<Tokens>,
     },
     /// Its output could not be kept.
@@ -123,8 +123,8 @@ pub enum Error {
 }
 
 /// Mines a session with a program that is found on the user's PATH, within `limit`, which is
-/// [`LIMIT`] but for tests. The caller keeps the budget, asks the quality gate and applies
-/// the filters.
+/// [`LIMIT`] except in tests. The caller checks the budget and the quality gate, and applies the
+/// filters.
 pub fn run(
     world: &World,
     store: &Store,
@@ -179,10 +179,10 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Set for programs that we start: hooks of ours that they call do nothing.
+/// Environment variable set for programs that we start: our hooks do nothing in them.
 pub const OUR_RUN: &str = "RETRO_HEADLESS";
 
-/// The output without secrets, line by line as it came.
+/// Redacts the output line by line.
 fn redacted(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
@@ -196,7 +196,7 @@ fn redacted(text: &str) -> String {
     kept
 }
 
-/// The last line of what a program printed as errors, made safe to show.
+/// The last line of a program's error output, made safe to show.
 fn last_line(errors: &[u8]) -> String {
     let text = String::from_utf8_lossy(errors);
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it printed no error");

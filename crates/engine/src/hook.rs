@@ -1,7 +1,7 @@
-//! Capture at the moment an agent calls us: one transcript, no waiting.
+//! Captures a session when its agent calls us: one transcript, no waiting.
 //!
-//! A hook must never hold up the agent: if the lock is taken it leaves a job in
-//! the queue, and whatever goes wrong is the next sync's matter.
+//! A hook must never delay the agent: if the lock is taken it leaves a job in the queue, and the
+//! next sync deals with any error.
 
 use retro_agents::integration::HookInput;
 use retro_agents::{AGENTS, Agent, Owner, Sightings};
@@ -15,7 +15,7 @@ use crate::stages::STAGES;
 use crate::sync::{Batcher, Job as Work, Wait};
 use crate::{Config, Error, World};
 
-/// What an agent told its hook.
+/// The input of an agent's hook.
 pub struct Call {
     /// The agent that called.
     pub agent: &'static dyn Agent,
@@ -25,7 +25,7 @@ pub struct Call {
     pub session_id: Option<String>,
 }
 
-/// Reads a hook's input. None if no agent we know is behind it.
+/// Reads a hook's input. `None` if it comes from no known agent.
 pub fn read_call(world: &World, config: &Config, input: &str) -> Option<Call> {
     let input = HookInput::read(input)?;
     let transcript = input.transcript.as_ref().map(PathBuf::from);
@@ -33,8 +33,9 @@ pub fn read_call(world: &World, config: &Config, input: &str) -> Option<Call> {
     Some(Call { agent, transcript, session_id: input.session_id })
 }
 
-/// An agent may run the hooks of others and is then told by its own variable; else
-/// the root that holds the transcript tells, or the shape of an input that names none.
+/// The agent that runs the hook. An agent may run the hooks of others and then sets its own
+/// variable. Otherwise the root that holds the transcript decides, or the shape of an input without
+/// a transcript.
 fn caller(
     world: &World,
     config: &Config,
@@ -73,8 +74,8 @@ fn job(call: &Call) -> Job {
     }
 }
 
-/// Captures the session's new bytes if the lock is free, else leaves a job. With the lock
-/// it also does what earlier calls left: a user may have installed nothing but hooks.
+/// Captures the session's new bytes if the lock is free, otherwise leaves a job. With the lock it
+/// also does the jobs of earlier calls, because a user may have installed nothing but hooks.
 pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     let Some(lock) = store.try_lock()? else {
@@ -88,7 +89,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
     }
     for (id, job) in store.jobs()? {
         let agent = job.agent.as_deref().and_then(retro_agents::by_name);
-        // What names no session asks for a whole sync.
+        // A job without a session asks for a whole sync.
         let Some(agent) = agent.filter(|_| job.path.is_some() || job.session_id.is_some()) else { continue };
         hook.take(agent, job.session_id.as_deref(), job.path.as_deref())?;
         store.done(&id)?;
@@ -106,8 +107,8 @@ struct Hook<'a> {
 }
 
 impl Hook<'_> {
-    /// Captures what is new of one session and of those that it started. Says whether the
-    /// session is here.
+    /// Captures the new part of one session and of those that it started. Returns whether the
+    /// session exists here.
     fn take(
         &self,
         agent: &'static dyn Agent,
@@ -126,7 +127,7 @@ impl Hook<'_> {
             let is_whole = session.files.iter().any(|file| file.source.is_main());
             session.news && (is_whole || is_named(session)) && excluder.verdict(session) == Verdict::Wanted
         });
-        // The caller's own session first: time may not be enough for all.
+        // The calling session comes first: time may not suffice for all.
         found.sessions.sort_by_key(|session| !is_named(session));
         let mut report = SyncReport::default();
         for session in &found.sessions {
@@ -148,8 +149,8 @@ impl Hook<'_> {
         Ok(is_here)
     }
 
-    /// The files of a session below the roots of its agent: below the one that holds the
-    /// transcript, if that is known. A transcript elsewhere is taken by itself.
+    /// The files of a session below the roots of its agent, or below the root that holds the
+    /// transcript, if that is known. A transcript elsewhere is captured by itself.
     fn walk(&self, agent: &'static dyn Agent, id: &str, transcript: Option<&Path>) -> Walked {
         let mut seen = Sightings::default();
         let mut is_below_any = false;
@@ -168,7 +169,7 @@ impl Hook<'_> {
     }
 }
 
-/// The session that a transcript is of, as its contents say.
+/// The session that a transcript belongs to, according to its contents.
 fn named_by(agent: &dyn Agent, transcript: &Path) -> Option<String> {
     match from::one_file(agent, transcript)?.owner {
         Owner::Session(id) => Some(id),

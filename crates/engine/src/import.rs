@@ -1,4 +1,4 @@
-//! Importing chosen sessions by hand.
+//! Imports the sessions that a user chooses.
 
 use retro_model::{SessionKey, Timestamp};
 use retro_store::Store;
@@ -13,31 +13,31 @@ use crate::report::SyncReport;
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World};
 
-/// Which sessions.
+/// The sessions to import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// The one whose id begins so.
+    /// The session whose id begins with this text.
     Id(String),
-    /// The newest.
+    /// The newest session of the agent.
     Latest,
-    /// All, newest first, at most so many.
+    /// All sessions, newest first, up to this number.
     All(Option<usize>),
 }
 
-/// What to import.
+/// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// Which of its sessions.
+    /// The sessions to import.
     pub choice: Choice,
-    /// Also those that are captured and unchanged.
+    /// Also import sessions that are captured and unchanged.
     pub force: bool,
-    /// Look here instead of in the agent's folders.
+    /// A place to search instead of the agent's folders.
     pub from: Option<PathBuf>,
 }
 
-/// What was imported.
+/// The result of an import.
 #[derive(Debug, Clone)]
 pub struct Imported {
     /// The sessions that were read, in order.
@@ -46,12 +46,12 @@ pub struct Imported {
     pub unchanged: Vec<SessionKey>,
     /// Sessions that the configuration leaves out.
     pub excluded: Vec<SessionKey>,
-    /// What the sync did.
+    /// Report of the sync.
     pub report: SyncReport,
 }
 
-/// Captures the chosen sessions. Those that are captured and unchanged are left
-/// alone unless forced; nothing is ever overwritten.
+/// Captures the chosen sessions. Captured and unchanged ones are skipped unless forced. Nothing is
+/// ever overwritten.
 pub fn import(
     world: &World,
     config: &Config,
@@ -89,7 +89,7 @@ pub fn import(
     } else {
         sync_store(world, config, &sync, &store, progress)?
     };
-    // Stopped before it came to them.
+    // The sync stopped before it reached them.
     if report.unread as usize >= read.len() {
         read.clear();
     } else if report.unread > 0 {
@@ -98,8 +98,8 @@ pub fn import(
     Ok(Imported { sessions: read, unchanged: same, excluded, report })
 }
 
-/// Discovery gives the newest first, by their files. The latest is the one with the latest
-/// time in its log, as in lists; a clock that is a day ahead does not count.
+/// Chooses among sessions that are sorted by file time, newest first. The latest is the one with
+/// the latest time in its log, as in lists. Times more than a day ahead do not count.
 fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice, now: Timestamp) -> Vec<&'a SessionFiles> {
     let last = |session: &&SessionFiles| {
         let latest = now.as_millis().saturating_add(86_400_000);
@@ -114,7 +114,7 @@ fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice, now: Timestamp) -> 
             None => {
                 let mut fitting: Vec<_> =
                     sessions.iter().filter(|session| session.key.id.starts_with(id)).collect();
-                // A prefix that fits several means none of them.
+                // A prefix that matches several sessions selects none.
                 if fitting.len() > 1 {
                     fitting.clear();
                 }

@@ -1,10 +1,10 @@
-//! Raw files that are gone, too short, or not their own: noticed, and captured again.
+//! Notices raw files that are gone, too short, or replaced, and lets them be captured again.
 //!
-//! The index knows how far each source was read and what its last bytes were. A sync lists
-//! the raw files and looks at those that changed without it (`book.rs`); once a day it looks
-//! at all. What is gone or short becomes news again: its log is captured as if it had never
-//! been seen. A file that holds the bytes of something else is only reported, since nothing
-//! in the store may be removed unasked; `doctor --fix` sets it aside (`recapture.rs`).
+//! The index knows the end and the last bytes of each source. A sync lists the raw files and checks
+//! those that were changed by something else (`book.rs`). Once a day it checks all of them. A log
+//! whose raw file is gone or short counts as new and is captured as if it had never been seen. A
+//! file with foreign bytes is only reported, because retro removes nothing from the store unasked;
+//! `doctor --fix` sets it aside (`recapture.rs`).
 
 mod book;
 
@@ -20,23 +20,23 @@ use crate::{Error, SyncReport, World};
 pub(crate) use book::Book;
 use book::end_of;
 
-/// What is wrong with a raw file.
+/// The problem with a raw file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Fault {
-    /// It is not there, or holds nothing.
+    /// It is missing, or holds nothing.
     Gone,
-    /// It holds less than was captured.
+    /// It holds less than the captured bytes.
     Short,
-    /// It holds other bytes than were captured.
+    /// It holds other bytes than the captured ones.
     Other,
 }
 
-/// A raw file that does not hold what was captured.
+/// A raw file that lacks the captured bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Lost {
     pub slot: Slot,
     pub fault: Fault,
-    /// Bytes of its source that were captured.
+    /// Number of captured bytes of its source.
     pub end: u64,
 }
 
@@ -53,8 +53,8 @@ impl Lost {
 
 const HELP: &str = "put it back from a backup if its log is gone";
 
-/// What `verify` says of raw files that the index knows otherwise. Nothing while the index is
-/// of another time than the files.
+/// The problems that `verify` reports about raw files that differ from the index. Empty if the
+/// index and the files were written at different times.
 pub(crate) fn problems(store: &Store) -> Result<Vec<Problem>, Error> {
     let Some(index) = store.index_to_read() else { return Ok(Vec::new()) };
     let look = || -> Result<Vec<Lost>, Error> {
@@ -72,7 +72,7 @@ pub(crate) fn problems(store: &Store) -> Result<Vec<Problem>, Error> {
     Ok(lost.into_iter().map(problem).collect())
 }
 
-/// What a sync found when it looked, to be kept when it is done.
+/// The findings of a sync, to be stored when it ends.
 pub(crate) struct Noticed {
     book: Book,
     now_ms: i64,
@@ -80,8 +80,8 @@ pub(crate) struct Noticed {
     is_changed: bool,
 }
 
-/// Looks for raw files that somebody removed or changed, and makes their logs news. Nothing if
-/// it is not time for it.
+/// Looks for raw files that were removed or changed by something else, and lets their logs be
+/// captured again. `None` if no check is due.
 pub(crate) fn notice(
     world: &World,
     store: &Store,
@@ -104,7 +104,7 @@ pub(crate) fn notice(
     Ok(Some(Noticed { book, now_ms, is_all, is_changed }))
 }
 
-/// Remembers how raw files look at the end of a sync.
+/// Stores the state of the raw files at the end of a sync.
 pub(crate) fn remember(store: &Store, index: &Index, noticed: Noticed, wrote: bool) -> Result<(), Error> {
     let Noticed { book, now_ms, is_all, is_changed } = noticed;
     if !wrote && !is_changed {
@@ -116,7 +116,7 @@ pub(crate) fn remember(store: &Store, index: &Index, noticed: Noticed, wrote: bo
     book.of(store, index, &look, &lost)?.at(now_ms, is_all).put(index)
 }
 
-/// Raw files that do not hold what was captured; with `only`, of those with these numbers.
+/// Raw files that lack the captured bytes. With `only`, checks the files with these numbers.
 pub(crate) fn compare(
     store: &Store,
     index: &Index,
@@ -147,7 +147,7 @@ fn compare_shared(store: &Store, book: &Book, only: Option<&HashSet<u64>>) -> Re
         let fault = match end_of(store, &slot)? {
             None => Fault::Gone,
             Some((end, _)) if end < shared.end => Fault::Short,
-            // A log that has grown since ends otherwise.
+            // A log that has grown since then has a different end.
             Some((end, chain)) if end == shared.end && chain != shared.chain => Fault::Other,
             Some(_) => continue,
         };
@@ -156,8 +156,8 @@ fn compare_shared(store: &Store, book: &Book, only: Option<&HashSet<u64>>) -> Re
     Ok(lost)
 }
 
-/// What is wrong with the raw file of a source that was read up to `end`. Damage is none of
-/// these: it is found where the file is read.
+/// The fault of the raw file of a source that was read up to `end`. Damage is not reported here: it
+/// is found when the file is read.
 fn fault_of(store: &Store, index: &Index, slot: &Slot, end: u64, known: u64) -> Result<Option<Fault>, Error> {
     let archive = store.archive(slot);
     match archive.tail() {
@@ -167,7 +167,7 @@ fn fault_of(store: &Store, index: &Index, slot: &Slot, end: u64, known: u64) -> 
         Ok(Some(commit)) if commit.end < end => return Ok(Some(Fault::Short)),
         Ok(Some(_)) => {}
     }
-    // It ends as it was left: nobody can have made another file end so.
+    // The end is unchanged. A different file cannot have the same chain value.
     if known != 0 && end_of(store, slot)?.is_some_and(|(_, chain)| chain == known) {
         return Ok(None);
     }
@@ -191,8 +191,8 @@ pub(crate) fn row_of(index: &Index, slot: &Slot) -> Result<Option<SourceRow>, Er
     Ok(rows.find(|row| row.source == *source && row.revision == *revision))
 }
 
-/// Forgets how the live files looked whose bytes were lost, so that they are captured again.
-/// What cannot be captured again stays as it is.
+/// Forgets the stamps of the live files whose bytes were lost, so that they are captured again.
+/// Files that cannot be captured again stay as they are.
 pub(crate) fn take_back(
     store: &Store,
     index: &Index,
@@ -237,13 +237,13 @@ fn owner_of(slot: &Slot) -> String {
     }
 }
 
-/// Whether a source is replaced whenever it changes.
+/// Whether a source is replaced at every change.
 fn is_state(index: &Index, slot: &Slot) -> Result<bool, Error> {
     Ok(row_of(index, slot)?.is_some_and(|row| row.kind == SourceKind::State))
 }
 
-/// The stamps of live files that belong to a raw file and are still there. None of a session
-/// whose bytes were given up.
+/// The stamps of live files that belong to a raw file and still exist. Empty for an evicted
+/// session.
 pub(crate) fn live_places(store: &Store, index: &Index, slot: &Slot) -> Result<Vec<PlaceRow>, Error> {
     let (stamps, source) = match slot {
         Slot::Session { key, source, .. } => {
@@ -264,14 +264,14 @@ pub(crate) fn live_places(store: &Store, index: &Index, slot: &Slot) -> Result<V
     Ok(stamps.iter().filter(is_its).filter(|place| is_there(&place.path)).collect())
 }
 
-/// Whether a file, folder or row of a database is there.
+/// Whether a file, a folder or a row of a database exists.
 fn is_there(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let database = text.rsplit_once('#').map(|(database, _)| PathBuf::from(database));
     path.exists() || database.is_some_and(|database| database.exists())
 }
 
-/// Whether a live file is not what a raw file begins or goes on with. Unknown counts as no.
+/// Whether a live file neither begins nor continues a raw file. False if that is unknown.
 fn is_other(store: &Store, slot: &Slot, path: &Path) -> bool {
     if open_regular(path).is_err() {
         return false;

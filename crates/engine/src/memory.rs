@@ -1,9 +1,8 @@
-//! Memories: folding them from files, keeping them ready in the index, and changing them.
+//! Memories: folds them from files, keeps them ready in the index, and changes them.
 //!
-//! Truth is in files: what was mined (`mined/`), what people wrote (`memories/items.jsonl`,
-//! `memories/authored/`), what was decided (`memories/events.jsonl`) and shown
-//! (`exposures.jsonl`). The tables of the index are made from them, the same whatever the
-//! order of arrival.
+//! Truth is in files: mining results (`mined/`), authored memories (`memories/items.jsonl`,
+//! `memories/authored/`), decisions (`memories/events.jsonl`) and exposures (`exposures.jsonl`).
+//! The tables of the index are made from them and do not depend on the order of arrival.
 
 use retro_memory::{
     Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, as_found, authored,
@@ -26,28 +25,28 @@ pub use forget::forget;
 
 /// Memories that people added by command.
 pub static ITEMS: Journal<Memory> = Journal::at(retro_store::ITEMS);
-/// What was decided about memories.
+/// Decisions about memories, by people and by retro.
 pub static DECISIONS: Journal<Decision> = Journal::at(retro_store::EVENTS);
 /// Memories that were shown, by session.
 pub static EXPOSURES: Journal<Exposure> = Journal::at(retro_store::EXPOSURES);
 
-/// Everything that is known of memories.
+/// All memories, folded from their files.
 pub struct Folded {
-    /// The memories.
+    /// The memories themselves.
     pub shelf: Shelf,
     /// Lines and files that cannot be read.
     pub bad: Vec<BadLine>,
     /// Decisions about memories that do not exist.
     pub unknown: Vec<String>,
-    /// Files of what was mined that were read.
+    /// Number of mining results read.
     pub mined: usize,
-    /// What people wrote.
+    /// Number of memories that people wrote.
     pub written: usize,
-    /// What people wrote and decided, as [`Store::memory_files`] names it.
+    /// Names the state of the authored memories and decisions, see [`Store::memory_files`].
     pub files: String,
 }
 
-/// What was mined: from the index, or from the files without one.
+/// Reads all mining results, from the index or, without one, from the files.
 pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<BadLine>), Error> {
     let (mut found, mut bad) = (Vec::new(), Vec::new());
     let mut take = |text: &[u8], path: std::path::PathBuf| match serde_json::from_slice::<Mined>(text) {
@@ -74,7 +73,7 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
     Ok((found, bad))
 }
 
-/// What was decided, and the lines that say something that cannot be understood.
+/// Reads the decisions. Also returns the lines that cannot be understood.
 fn decisions(store: &Store) -> Result<(Vec<Decision>, Vec<BadLine>), Error> {
     let (lines, mut bad) = DECISIONS.numbered(store)?;
     let unknown = lines.iter().filter(|(_, decision)| !decision.is_known());
@@ -96,9 +95,9 @@ pub(crate) fn unreadable_decisions(store: &Store) -> Result<Vec<BadLine>, Error>
     Ok(decisions(store)?.1)
 }
 
-/// All memories.
+/// Folds all memories from the files and the index.
 pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestamp) -> Result<Folded, Error> {
-    // Before they are read: what is written meanwhile makes another name.
+    // Taken before the files are read, so that a concurrent write changes the name.
     let files = store.memory_files()?;
     let (decisions, mut bad) = decisions(store)?;
     let (exposures, torn) = EXPOSURES.read(store)?;
@@ -133,8 +132,7 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
     Ok(Folded { shelf, bad, unknown, mined, written, files })
 }
 
-/// A memory that somebody wrote, without its secrets and screened: what looks wrong needs a
-/// person.
+/// Redacts and screens an authored memory. A suspicious one needs a review.
 pub fn screened(mut memory: Memory) -> Memory {
     memory.redact();
     let reasons = screen::screen_memory(&memory);
@@ -148,7 +146,7 @@ pub fn screened(mut memory: Memory) -> Memory {
     memory
 }
 
-/// Memories as the index keeps them.
+/// Memories in the form that the index stores.
 pub fn tables(folded: &Folded) -> MemoryTables {
     let shelf = &folded.shelf;
     let catalog = Catalog::of(shelf);
@@ -169,24 +167,24 @@ pub fn tables(folded: &Folded) -> MemoryTables {
     }
 }
 
-/// Whether the index was made from what people wrote and decided until now.
+/// Whether the index includes all authored memories and decisions.
 pub fn is_current(store: &Store, index: &Index) -> Result<bool, Error> {
     Ok(index
         .memory_value("files")?
         .is_some_and(|files| store.memory_files().is_ok_and(|now| now.as_bytes() == files)))
 }
 
-/// What ranking needs of every memory, as the index keeps it.
+/// Decodes the heads that ranking needs of every memory.
 pub fn heads_of(bytes: &[u8]) -> Option<Vec<Head>> {
     postcard::from_bytes(bytes).ok()
 }
 
-/// The memories with a term, as the index keeps them.
+/// Decodes the memories that contain a term.
 pub fn postings_of(bytes: &[u8]) -> Option<Vec<u32>> {
     postcard::from_bytes(bytes).ok()
 }
 
-/// A vector of length one in whole numbers from -127 to 127.
+/// Encodes a vector of length one as whole numbers from -127 to 127.
 fn bytes_of(vector: &Embedding) -> Vec<u8> {
     vector.unit().iter().map(|value| ((value * 127.0).round() as i8).cast_unsigned()).collect()
 }
@@ -204,8 +202,8 @@ pub fn refresh(
     Ok(index.write(|index| index.put_memories(&tables, mark))?)
 }
 
-/// Takes what was mined from the files into the index, for sessions whose raw bytes are gone
-/// or that were mined by asking a model. What has no file any more goes.
+/// Copies all mining results from files to the index, because no stage makes those of evicted
+/// sessions or of a model again. Removes rows whose file is gone.
 pub fn take_files(store: &Store, index: &Index) -> Result<(), Error> {
     let mut found = Vec::new();
     for (method, key) in store.mined_keys()? {
@@ -229,8 +227,8 @@ pub fn take_files(store: &Store, index: &Index) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rewards memories that were shown to sessions which are over: helpful or harmful, with the
-/// event that says so. Each reward is given once.
+/// Rewards memories that were shown to finished sessions as helpful or harmful, and records the
+/// event that shows it. Each reward is given once.
 pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     let pasts: Vec<Past> =
         all.index.bodies(PAST)?.into_iter().filter_map(|row| serde_json::from_str(&row.text).ok()).collect();
@@ -248,7 +246,7 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
             let Some(memory) = folded.shelf.get(id) else { continue };
             let (worth, event, why) = past.judge(memory, past.place_at(exposure.shown_at));
             let reward = match worth {
-                // That somebody had to say a rule again does not show that it helped.
+                // A rule that the user had to repeat has not helped.
                 Worth::Right if memory.method != "user_rules" => 1.0,
                 Worth::Wrong => 0.0,
                 _ => continue,
@@ -277,11 +275,11 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     if rewards.is_empty() {
         return Ok(());
     }
-    // The lock is held already, and cannot be taken twice.
+    // The lock is already held and cannot be taken twice.
     Ok(DECISIONS.append_held(all.store, &rewards)?)
 }
 
-/// Adds lines to a journal, and refreshes what is derived from it. Both `lines` and `refresh`
+/// Appends lines to a journal, and refreshes the tables derived from it. Both `lines` and `refresh`
 /// run under the lock.
 pub(crate) fn record<T: Serialize>(
     world: &World,
@@ -295,7 +293,7 @@ pub(crate) fn record<T: Serialize>(
     refresh()
 }
 
-/// Writes down what was decided, and makes the memories anew. Unknown ids are errors.
+/// Records decisions, and refreshes the memories. Unknown ids are errors.
 pub fn decide(world: &World, config: &Config, store: &Store, decisions: &[Decision]) -> Result<(), Error> {
     let lines = || {
         let mut decisions = with_words(config, store, decisions, world.now())?;
@@ -305,7 +303,7 @@ pub fn decide(world: &World, config: &Config, store: &Store, decisions: &[Decisi
     record(world, store, &DECISIONS, lines, || anew(world, config, store))
 }
 
-/// Decisions with the memories that they are about.
+/// Decisions together with the memories that they concern.
 fn with_words(
     config: &Config,
     store: &Store,
@@ -328,9 +326,9 @@ fn with_words(
     Ok(all)
 }
 
-/// Writes down which memories the decisions of earlier versions are about: these named them
-/// by their places in lists, which are made in another way now. Call it before anything is
-/// mined again. Does nothing where the memories of the index are of this version.
+/// Records the memories that the decisions of earlier versions concern. Those versions named
+/// memories by positions in lists that are now built differently. Call it before anything is mined
+/// again. Does nothing if the memories of the index are of this version.
 pub(crate) fn keep_decided(
     world: &World,
     config: &Config,
@@ -358,7 +356,7 @@ pub(crate) fn keep_decided(
     if ids.is_empty() {
         return Ok(());
     }
-    // Whoever else writes does this, too.
+    // Any other writer does this as well.
     let Some(lock) = store.try_lock()? else { return Ok(()) };
     let folded = fold(store, index, config, world.now())?;
     let kept: Vec<Decision> = ids
@@ -379,14 +377,14 @@ pub(crate) fn keep_decided(
     Ok(DECISIONS.append(&lock, store, &kept)?)
 }
 
-/// Adds what somebody wrote.
+/// Adds authored memories.
 pub fn add(world: &World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
     let screened = || Ok(memories.iter().cloned().map(screened).collect());
     record(world, store, &ITEMS, screened, || anew(world, config, store))
 }
 
-/// Makes the memories anew from what the index has, keeping how far it has followed. The
-/// caller holds the lock.
+/// Refreshes the memories from the index, and keeps the mark of its consumer. The caller holds the
+/// lock.
 pub fn anew(world: &World, config: &Config, store: &Store) -> Result<(), Error> {
     let index = store.index()?;
     let mark = index.memory_value("mark")?.unwrap_or_default();
@@ -396,7 +394,7 @@ pub fn anew(world: &World, config: &Config, store: &Store) -> Result<(), Error> 
     refresh(store, &index, config, world.now(), &String::from_utf8_lossy(&mark))
 }
 
-/// Makes them anew from the files alone.
+/// Refreshes the memories from the files alone.
 pub fn reindex(world: &World, config: &Config, store: &Store) -> Result<Folded, Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;
@@ -406,17 +404,17 @@ pub fn reindex(world: &World, config: &Config, store: &Store) -> Result<Folded, 
     fold(store, None, config, world.now())
 }
 
-/// What a method just found in a session, as it is kept; nothing if it found nothing.
+/// A new mining result of a session.
 pub struct News {
-    /// The session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// The method.
+    /// Name of the mining method.
     pub method: String,
-    /// The content of its file.
+    /// The content of its file. `None` if the method found nothing.
     pub body: Option<String>,
 }
 
-/// Takes what was just mined into the index, and makes the memories anew if that changed.
+/// Adds new mining results to the index, and refreshes the memories if any changed.
 pub fn take_mined(world: &World, config: &Config, store: &Store, news: &[News]) -> Result<(), Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;

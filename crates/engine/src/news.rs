@@ -1,8 +1,8 @@
-//! What is new on this machine, read for a question without a lock and without writing.
+//! Reads new sessions for a question, without a lock and without writing.
 //!
-//! What a question needs of the events is its own affair ([`Reading`]): costs are answered
-//! from ledgers, a search from passages. [`News::keep`] captures what was read afterwards, as
-//! an ordinary sync of these sessions, if nobody else is writing.
+//! Each question decides what it needs of the events ([`Reading`]): costs need ledgers, a search
+//! needs passages. [`News::keep`] captures these sessions afterwards by an ordinary sync, unless
+//! another process is writing.
 
 mod look;
 
@@ -22,36 +22,36 @@ use crate::report::Failure;
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World, agent_of, stages};
 
-/// How long a question may spend on reading what is new.
+/// Time limit for reading new sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// Until everything is read.
     All,
-    /// So long; newest sessions come first.
+    /// At most this long. The newest sessions come first.
     For(Duration),
-    /// Nothing is read: the answer is what the store has.
+    /// Read nothing: the answer comes from the store alone.
     None,
 }
 
-/// What a question makes of the events of a session.
+/// Turns the events of a session into a question's product.
 pub trait Reading: Sized {
-    /// What it makes.
+    /// The product of one session.
     type Made: Send;
 
-    /// The stage that makes the same for the index.
+    /// The stage that makes the same product for the index.
     const STAGE: &'static str;
 
-    /// At the beginning of a session.
+    /// Begins a session.
     fn of(key: &SessionKey) -> Self;
 
     /// Takes the next settled event.
     fn event(&mut self, event: &Event);
 
-    /// At its end.
+    /// Ends the session and returns its product.
     fn finish(self) -> Self::Made;
 }
 
-/// The words of a session, for a search.
+/// Collects the passages of a session for a search.
 impl Reading for Passages {
     type Made = Vec<Passage>;
     const STAGE: &'static str = stages::turns::STAGE.name;
@@ -73,26 +73,26 @@ impl Reading for Passages {
 pub struct Read<M> {
     /// Its row, as a sync would make it.
     pub session: SessionRow,
-    /// What was made of its events.
+    /// The product of its events.
     pub made: M,
 }
 
-/// The store as it is, and what is new beside it.
+/// The store in its present state, and the new sessions beside it.
 pub struct News<R: Reading> {
     /// The store, if there is one.
     pub store: Option<Store>,
     /// Its index, if there is one.
     pub index: Option<Index>,
-    /// Sessions that are newer than the index has them.
+    /// Sessions that are newer than in the index.
     pub read: BTreeMap<SessionKey, Read<R::Made>>,
-    /// Sessions with something new that was not read.
+    /// Sessions with new records that were not read.
     pub unread: HashSet<SessionKey>,
-    /// What may hold more and cannot be read.
+    /// Sources that may hold more and cannot be read.
     pub unreadable: Vec<Failure>,
 }
 
 impl<R: Reading> News<R> {
-    /// Reads what is new. Waits for no lock and writes nothing.
+    /// Reads new sessions. Waits for no lock and writes nothing.
     pub fn read(
         world: &World,
         config: &Config,
@@ -133,7 +133,7 @@ impl<R: Reading> News<R> {
         let found = discover(world, config, None, &stamps);
         self.unreadable = found.unreadable().map(Into::into).collect();
         if let Some(index) = &self.index {
-            // Of these the store has a part, and they are not read again until they change.
+            // The store has a part of these files. They are not read again until they change.
             let cut = index.failures()?.into_iter().filter(|failure| stamps.place(&failure.path).is_some());
             self.unreadable.extend(cut.map(Failure::from));
         }
@@ -156,7 +156,7 @@ impl<R: Reading> News<R> {
         Ok(())
     }
 
-    /// Sessions in the store of which the index does not have everything.
+    /// Sessions in the store that the index lacks in part or completely.
     fn behind(&self) -> Result<Vec<SessionKey>, Error> {
         let (Some(store), index) = (&self.store, &self.index) else { return Ok(Vec::new()) };
         match index {
@@ -196,7 +196,7 @@ impl<R: Reading> News<R> {
             _ => None,
         };
         let is_late = || world.stopping() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        // However slow the machine, a question is answered with the newest session.
+        // Even on a slow machine, the answer includes the newest session.
         let begun = AtomicBool::new(false);
         let is_left = || begun.swap(true, Ordering::Relaxed) && is_late();
         let (total, done, bytes) = (jobs.len() as u64, AtomicU64::new(0), AtomicU64::new(0));
@@ -233,8 +233,8 @@ impl<R: Reading> News<R> {
         }
     }
 
-    /// Captures what was read, if nobody else is writing. What is not kept now is kept by the
-    /// next sync. Returns whether anything was read.
+    /// Captures the sessions that were read, unless another process is writing. The next sync
+    /// captures the rest. Returns whether there were any.
     pub fn keep(
         self,
         world: &World,

@@ -1,6 +1,4 @@
-//! The commits of a session in its repository, and what is left of their lines.
-//!
-//! Only `rev-parse`, `log`, `cat-file`, `for-each-ref` and `diff-tree` are used.
+//! Finds the commits of a session in its repository, and the lines of them that survive.
 
 use retro_insight::{AGES_DAYS, Commit, CommitDigest, DAY_MS, Digest, GitFacts, Survival};
 use retro_model::Timestamp;
@@ -10,16 +8,16 @@ use std::path::Path;
 use super::git::{Failed, Git, top_of};
 use super::remote;
 
-/// Files of one commit that are followed.
+/// At most this many files of one commit are followed.
 const FILES_MAX: usize = 500;
-/// Commits among which a message is looked for.
+/// At most this many commits are searched for a message.
 const MESSAGES_MAX: &str = "1000";
-/// Around a session, in which a commit with its message may have been made.
+/// Time before and after a session in which a commit with its message counts as its own.
 const AROUND_MS: i64 = 3_600_000;
-/// What a commit is shown as: hash, time, subject.
+/// Format of a commit in the output of git: hash, time, subject.
 const SHOWN: &str = "--format=%H %ct %s";
 
-/// A repository.
+/// A repository with its remote.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     root: String,
@@ -27,7 +25,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The repository of a folder, or why there is none to be seen.
+    /// The repository of a folder, or the reason why none can be read.
     pub(super) fn of(git: &Git) -> Result<Place, &'static str> {
         if !git.folder.is_dir() {
             return Err("cwd_missing");
@@ -45,7 +43,7 @@ impl Place {
     }
 }
 
-/// What a repository says of a session.
+/// Observes the commits of a session in a repository.
 pub(super) fn observe(
     git: &Git,
     place: &Result<Place, &'static str>,
@@ -62,7 +60,7 @@ pub(super) fn observe(
     }
 }
 
-/// How many commits a session made.
+/// Number of commits in a session's digest.
 pub(super) fn asked(digest: &Digest) -> u64 {
     (digest.commits.len() as u64) + digest.left_out.get("commits").copied().unwrap_or(0)
 }
@@ -86,7 +84,7 @@ fn shown(line: &str) -> Option<Found> {
     Some(Found { hash: hash.to_owned(), at_s: at.parse().ok()?, subject: subject.to_owned() })
 }
 
-/// The commits of a session that git knows, each once.
+/// The commits of a session that are in the repository, each once.
 fn found(git: &Git, digest: &Digest) -> Result<Vec<(Found, &'static str)>, Failed> {
     let (printed, quiet): (Vec<&CommitDigest>, Vec<&CommitDigest>) =
         digest.commits.iter().partition(|commit| !commit.hash.is_empty());
@@ -142,7 +140,7 @@ fn by_message(git: &Git, subjects: &[&str], digest: &Digest) -> Result<Vec<Found
     Ok(lines.iter().filter_map(|line| shown(line)).filter(is_wanted).collect())
 }
 
-/// Lines of a file, and how often each is there.
+/// Lines of a file with the number of their occurrences.
 type Counts = HashMap<Vec<u8>, u64>;
 
 fn commit(git: &Git, found: &Found, tied_by: &str, now: Timestamp) -> Result<Commit, Failed> {
@@ -170,8 +168,8 @@ fn commit(git: &Git, found: &Found, tied_by: &str, now: Timestamp) -> Result<Com
     })
 }
 
-/// The branch on which a commit is looked for: the checked out one, or the newest that
-/// holds it. Where none holds it any more, the checked out one shows what is left.
+/// The branch on which a commit is looked for: the checked out one, or the newest that holds it. If
+/// no branch holds it any more, the checked out one is used.
 fn tip_of(git: &Git, hash: &str) -> Result<String, Failed> {
     let outside =
         git.lines(&["log", "--no-color", "-1", "--format=%H", "--end-of-options", hash, "^HEAD"], "")?;
@@ -218,7 +216,7 @@ fn added(git: &Git, hash: &str) -> Result<BTreeMap<String, Counts>, Failed> {
 fn added_in(patch: &[u8]) -> BTreeMap<String, Counts> {
     let mut files: BTreeMap<String, Counts> = BTreeMap::new();
     let mut path: Option<String> = None;
-    // Lines of a hunk that are still to come: what looks like a header there is text.
+    // Lines of a hunk that are still to come. A line among them that looks like a header is text.
     let (mut minus, mut plus) = (0_u64, 0_u64);
     for line in patch.split(|byte| *byte == b'\n') {
         if minus > 0 && line.first() == Some(&b'-') {
@@ -242,7 +240,7 @@ fn added_in(patch: &[u8]) -> BTreeMap<String, Counts> {
     files
 }
 
-/// How many lines a hunk removes and adds: `@@ -3,2 +3 @@`.
+/// The number of lines that a hunk removes and adds: `@@ -3,2 +3 @@`.
 fn hunk(line: &[u8]) -> (u64, u64) {
     let text = String::from_utf8_lossy(line);
     let count = |mark: char| {
@@ -261,7 +259,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// How many of these lines are in the branch as it was at a time.
+/// How many of these lines the branch had at a given time.
 fn left(git: &Git, added: &BTreeMap<String, Counts>, tip: &str, at_s: i64) -> Result<u64, Failed> {
     let before = format!("--min-age={at_s}");
     let arguments = ["log", "--no-color", "-1", &before, "--format=%H", "--end-of-options", tip];
@@ -285,8 +283,8 @@ fn left(git: &Git, added: &BTreeMap<String, Counts>, tip: &str, at_s: i64) -> Re
     Ok(left)
 }
 
-/// The next object that `cat-file --batch` printed, nothing for one that is missing, and
-/// what follows it.
+/// The next object that `cat-file --batch` printed, `None` for a missing one, and the rest of the
+/// output.
 fn next_object(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (head, rest) = (bytes.get(..end)?, bytes.get(end + 1..)?);
@@ -295,7 +293,7 @@ fn next_object(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let size = words.next()?;
     let is_blob = words.next() == Some("blob");
     match size.parse::<usize>() {
-        // What is missing has no size behind its name.
+        // The line of a missing object ends in a word instead of a size.
         Err(_) => Some((None, rest)),
         Ok(size) => {
             let content = rest.get(..size)?;

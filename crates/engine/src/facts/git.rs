@@ -1,8 +1,8 @@
 //! Running git in a folder that may be hostile.
 //!
-//! Only commands that read are run, by their full path, without a shell, with an
-//! environment of our own, with a limit of time and of output. Settings that could start
-//! a program are switched off; the user's and the system's configuration are not read.
+//! Only commands that read are run, by their full path, without a shell, with our own environment
+//! and with limits on time and output. Settings that could start a program are switched off; the
+//! user's and the system's configuration are not read.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::World;
 const TIME_MAX: Duration = Duration::from_secs(8);
 /// Bytes of output of one command.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Folders above one in which a repository is looked for.
+/// Number of parent folders in which a repository is looked for.
 const DEPTH_MAX: usize = 64;
 
-/// Before every command: no locks, no pager, nothing that starts a program or fetches.
+/// Options before every command: no locks, no pager, no program that git starts or fetches with.
 const SAFE: &[&str] = &[
     "--no-optional-locks",
     "--no-pager",
@@ -53,7 +53,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// Why git gave no answer. Its text is the reason that readings show.
+/// The reason why git gave no answer, as readings show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failed {
     Timeout,
@@ -98,7 +98,7 @@ impl Git {
         Git { program, folder, system_root, time_max: TIME_MAX }
     }
 
-    /// Runs one command and gives what it printed.
+    /// Runs one command and returns its output.
     pub(super) fn run(&self, arguments: &[&str], input: &str) -> Result<Vec<u8>, Failed> {
         let deadline = Instant::now() + self.time_max;
         let mut command = Command::new(&self.program);
@@ -119,21 +119,20 @@ impl Git {
         if status { Ok(output) } else { Err(Failed::Error) }
     }
 
-    /// The same as lines of text.
+    /// Runs one command and returns its output as lines.
     pub(super) fn lines(&self, arguments: &[&str], input: &str) -> Result<Vec<String>, Failed> {
         let output = self.run(arguments, input)?;
         Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
     }
 }
 
-/// Gives the input and takes the output, each on a thread of its own: git may wait for
-/// either.
+/// Writes the input and reads the output, each on its own thread, because git may wait for either.
 fn talk(child: &mut Child, input: &str, deadline: Instant) -> Result<Vec<u8>, Failed> {
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(Failed::Error);
     };
     let input = input.to_owned();
-    // A program that does not read its input ends this with an error, which says nothing.
+    // A program that does not read its input ends this with an error that means nothing.
     std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -148,7 +147,7 @@ fn talk(child: &mut Child, input: &str, deadline: Instant) -> Result<Vec<u8>, Fa
     }
 }
 
-/// Waits for the end; whether it was a good one.
+/// Waits for the end. Returns whether the program succeeded.
 fn wait(child: &mut Child, deadline: Instant) -> Result<bool, Failed> {
     loop {
         match child.try_wait() {

@@ -34,7 +34,7 @@ fn origin(config: &str) -> Option<String> {
     first
 }
 
-/// An address without what stands before the host: a name and a password.
+/// Removes the name and the password before the host of an address.
 fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let host = rest.find('/').unwrap_or(rest.len());

@@ -1,5 +1,5 @@
-//! The folder in which a program works, empty, so that it sees no repository, and the
-//! place where its output is kept: `headless/<method>/<agent>/<id>.jsonl`.
+//! The empty folder in which a program runs, so that it sees no repository, and the folder that
+//! keeps its output: `headless/<method>/<agent>/<id>.jsonl`.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ const TOP: &str = "headless";
 /// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Desks of this process so far: runs can go on side by side.
+/// Number of desks that this process has made, because runs can be concurrent.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// The folder, with the schema of the answer beside it. Removed at the end.
@@ -28,7 +28,7 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// A new one in the store.
+    /// Makes a new desk in the store.
     pub(super) fn new(store: &Store, disk: &dyn Disk) -> io::Result<Desk> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!(".desk-{}-{count}", std::process::id());
@@ -47,7 +47,7 @@ impl Desk {
         Ok(desk)
     }
 
-    /// What the program is given.
+    /// Files for the program: its folder, the schema and the answer.
     pub(super) fn files(&self) -> RunFiles<'_> {
         RunFiles { work: &self.work, schema: &self.schema, answer: &self.answer }
     }
@@ -66,7 +66,7 @@ impl Drop for Desk {
     }
 }
 
-/// Keeps the output of a run in the place of an earlier one's; says where.
+/// Stores the output of a run, replacing that of an earlier one. Returns the path.
 pub(super) fn keep(
     store: &Store,
     disk: &dyn Disk,

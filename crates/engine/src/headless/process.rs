@@ -6,22 +6,22 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes of the output that are read; more is no answer to our question.
+/// Limit on the output in bytes. A longer output cannot be an answer.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Bytes of the errors.
+/// Limit on the error output in bytes.
 const ERRORS_BYTES_MAX: u64 = 64 * 1024;
-/// How often a running program is looked at.
+/// Interval between two checks of a running program.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long pipes may stay open after their program ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What became of a program.
+/// The result of running a program.
 pub(crate) struct Ended {
-    /// How it ended; nothing if it was killed because of its time.
+    /// Its exit status. `None` if it was killed at the time limit.
     pub status: Option<ExitStatus>,
-    /// What it printed.
+    /// Bytes of its standard output.
     pub output: Vec<u8>,
-    /// What it printed as errors.
+    /// Bytes of its standard error.
     pub errors: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn run(mut command: Command, input: String, limit: Duration) -> io::R
     Ok(Ended { status: status?, output, errors })
 }
 
-/// Reads a pipe to its end on a thread of its own; what is over the limit is dropped.
+/// Reads a pipe to its end on its own thread, and drops the bytes over the limit.
 fn reading(mut pipe: impl Read + Send + 'static, bytes_max: u64) -> Receiver<Vec<u8>> {
     let (send, receive) = channel();
     thread::spawn(move || {
@@ -60,7 +60,7 @@ fn reading(mut pipe: impl Read + Send + 'static, bytes_max: u64) -> Receiver<Vec
     receive
 }
 
-/// How the program ended, if it did in time.
+/// The exit status of the program, if it ended in time.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let until = Instant::now() + limit;
     loop {

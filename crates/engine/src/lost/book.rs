@@ -1,7 +1,6 @@
-//! What is remembered of raw files between two syncs: how long each was and how it ended.
+//! Remembers the raw files between two syncs: the length and the end of each.
 //!
-//! It is a value of the index. Lost or of another time it costs one look at the end of
-//! every raw file.
+//! It is a value of the index. If it is lost or outdated, the ends of all raw files are read once.
 
 use retro_store::{Index, RawLook, Slot, Store};
 use serde::{Deserialize, Serialize};
@@ -9,34 +8,34 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Error;
 
-/// Under which name the index has it.
+/// Key of the value in the index.
 const NAME: &str = "raw_book";
 
-/// Up to so many raw files are listed in every sync: 2,000 cost about two milliseconds.
+/// Up to this many raw files are listed in every sync: 2,000 cost about two milliseconds.
 const FILES_FEW: usize = 4000;
 
-/// How often more are listed.
+/// Interval between listings of a larger number.
 const LISTED_EVERY_MS: i64 = 10 * 60 * 1000;
 
-/// How often the end of every file is looked at, whether it seems changed or not.
+/// Interval at which the ends of all files are read, changed or not.
 const READ_EVERY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A raw file as it was left.
+/// State of a raw file after the last sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Entry {
     /// Bytes of the file.
     pub bytes: u64,
-    /// The first bytes of the chain value of its last commit; zero if that was not read.
+    /// The first bytes of the chain value of its last commit, or zero if that was not read.
     pub chain: u64,
 }
 
-/// A raw file that serves many sessions, as it was left.
+/// State of a shared raw file after the last sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shared {
     pub agent: String,
     pub name: String,
     pub revision: u32,
-    /// Bytes of the source that it holds.
+    /// Bytes of the source in it.
     pub end: u64,
     pub chain: u64,
 }
@@ -47,7 +46,7 @@ impl Shared {
     }
 }
 
-/// Raw files as they were left, by the numbers of their places.
+/// State of all raw files, by the numbers of their places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Book {
     listed_ms: i64,
@@ -64,32 +63,32 @@ struct Head {
 }
 
 impl Book {
-    /// The book of an index; an empty one if it has none that can be read.
+    /// Reads the book of an index. Empty if the index has none or it is invalid.
     pub(crate) fn read(index: &Index) -> Result<Book, Error> {
         Ok(index.meta(NAME)?.and_then(|text| Book::decode(&text)).unwrap_or_default())
     }
 
-    /// Keeps it, without waiting for the disk.
+    /// Stores it without waiting for the disk.
     pub(super) fn put(&self, index: &Index) -> Result<(), Error> {
         Ok(index.set_meta(NAME, &self.encode())?)
     }
 
-    /// Lets it be made again: raw files were changed on purpose.
+    /// Clears it, so that it is made again after raw files were changed on purpose.
     pub(crate) fn clear(index: &retro_store::Writer<'_>) -> Result<(), retro_store::Error> {
         index.set_meta(NAME, "")
     }
 
-    /// Whether raw files are to be listed now.
+    /// Whether raw files must be listed now.
     pub(super) fn is_due(&self, now_ms: i64) -> bool {
         self.entries.len() <= FILES_FEW || is_past(self.listed_ms, LISTED_EVERY_MS, now_ms)
     }
 
-    /// Whether the end of each is to be looked at.
+    /// Whether the ends of all files must be read.
     pub(super) fn is_all_due(&self, now_ms: i64) -> bool {
         is_past(self.read_ms, READ_EVERY_MS, now_ms)
     }
 
-    /// The numbers of files that are gone, new, or of another size.
+    /// The numbers of files that are gone, new, or of a different size.
     pub(super) fn changed(&self, look: &RawLook) -> HashSet<u64> {
         let gone = self.entries.keys().filter(|number| !look.contains_key(number));
         let other = look
@@ -98,7 +97,7 @@ impl Book {
         gone.copied().chain(other.map(|(number, _)| *number)).collect()
     }
 
-    /// The book of files that look like this. The ends of those that changed are read.
+    /// The book of files in this listing. Reads the ends of the changed ones.
     pub(super) fn of(
         self,
         store: &Store,
@@ -124,7 +123,7 @@ impl Book {
                 }
             }
         }
-        // What is lost for good stays known, so that it is still reported.
+        // Permanently lost files stay in the book, so that they are still reported.
         let mut shared: Vec<Shared> =
             self.shared.into_iter().filter(|shared| lost.contains(&shared.slot())).collect();
         for slot in store.all_shared_slots()? {
@@ -165,13 +164,13 @@ impl Book {
     }
 }
 
-/// Whether so much time went by. A clock that was set back counts as if it had.
+/// Whether this time has passed. If the clock was set back, it counts as passed.
 fn is_past(since_ms: i64, every_ms: i64, now_ms: i64) -> bool {
     now_ms < since_ms || now_ms.saturating_sub(since_ms) >= every_ms
 }
 
-/// How far a raw file goes, and the first bytes of its last chain value. None if it has no
-/// commit that can be believed.
+/// The end of a raw file, and the first bytes of its last chain value. `None` if no commit of it is
+/// valid.
 pub(super) fn end_of(store: &Store, slot: &Slot) -> Result<Option<(u64, u64)>, Error> {
     match store.archive(slot).tail() {
         Ok(commit) => Ok(commit.map(|commit| (commit.end, chain_of(&commit.hash)))),
@@ -182,7 +181,7 @@ pub(super) fn end_of(store: &Store, slot: &Slot) -> Result<Option<(u64, u64)>, E
 
 fn chain_of(hash: &[u8; 32]) -> u64 {
     let (first, _) = hash.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
-    // Zero says that it was not read.
+    // Zero is reserved for an end that was not read.
     u64::from_le_bytes(*first).max(1)
 }
 

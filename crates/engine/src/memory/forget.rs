@@ -1,8 +1,8 @@
-//! Forgetting a memory: its words go from every file of ours but the session's own, and it
-//! does not come back.
+//! Forgets a memory: removes its words from all files of retro except the session itself, and keeps
+//! it from coming back.
 //!
-//! The decision is written first and names the words by their hash. What follows can be
-//! stopped anywhere: the next update of the memories finishes it.
+//! The decision is written first and names the words by their hash. The rest can be interrupted at
+//! any point: the next update of the memories finishes it.
 
 use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
 use retro_store::{Index, REMAINS, Store};
@@ -12,13 +12,13 @@ use crate::mined::{self, FINDINGS, MINED};
 use crate::remains::Remains;
 use crate::{Config, Error, World};
 
-/// Forgets a memory. A note that the store does not keep stays as it is, and so does the
-/// session in which it was said.
+/// Forgets a memory. A note outside the store and the session that contains the words are left
+/// alone.
 pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
     let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;
     let hash = words_hash(&memory.text);
-    // The id of what a person wrote is made of its words.
+    // The id of an authored memory is made of its words.
     let mut ids = match memory.source {
         Source::Mined => vec![memory.id.clone()],
         Source::Authored | Source::Added => {
@@ -29,7 +29,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     ids.sort();
     ids.dedup();
     let mut texts = vec![hash];
-    // Words that a person changed: those that are mined are forgotten with them.
+    // If a person changed the words, the mined original is forgotten too.
     let (decisions, _) = DECISIONS.read(store)?;
     let about = decisions.iter().filter(|decision| decision.memory_id == memory.id);
     texts.extend(about.filter_map(|decision| Some(words_hash(&decision.about.as_ref()?.text))));
@@ -46,7 +46,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     });
     DECISIONS.append(&lock, store, &forgotten.collect::<Vec<_>>())?;
     drop_id(store, &memory.id)?;
-    // Sessions in which the same was found without being kept are read again when they are mined.
+    // Sessions with the same finding that was not kept are read again when they are mined.
     let words = serde_json::to_string(&memory.text).unwrap_or_default();
     index.write(|index| index.clear_bodies_with(FINDINGS, &words))?;
     clear_remains(store, std::slice::from_ref(&words))?;
@@ -56,8 +56,8 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     Ok(store.index()?.wipe()?)
 }
 
-/// Removes the words of everything that was forgotten from where a stop has left them, and
-/// from what was mined since. Says whether there were any. The caller holds the lock.
+/// Removes the words of all forgotten memories from files that an interrupted run left and from
+/// newer mining results. Returns whether it found any. The caller holds the lock.
 pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
     let (decisions, _) = DECISIONS.read(store)?;
     if !decisions.iter().any(|decision| decision.event == "memory_forgotten") {
@@ -109,7 +109,7 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
     Ok(!gone.is_empty() || !texts.is_empty())
 }
 
-/// Takes words, written as JSON, out of what was found in sessions whose raw bytes are gone.
+/// Removes words, written as JSON, from the remains of evicted sessions.
 fn clear_remains(store: &Store, words: &[String]) -> Result<(), Error> {
     if words.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Reading one session for an answer: its live files, and from raw what no live file has.
+//! Reads one session for an answer: its live files, and from raw the parts that no live file has.
 //! Writes nothing.
 
 use retro_agents::{Parsed, Part, Reader, settle_each};
@@ -16,17 +16,17 @@ use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
 use crate::report;
 use crate::session_row::session_row;
 
-/// A session with something new.
+/// A session with new records.
 pub(super) struct Job {
     pub session: SessionFiles,
-    /// How far its sources were captured.
+    /// Rows of its captured sources.
     pub rows: Vec<SourceRow>,
     /// Stamps of its files.
     pub places: Vec<PlaceRow>,
     pub mtime_ns: i64,
 }
 
-/// What was read of a session.
+/// The reading of a session.
 pub(super) struct Looked<M> {
     pub row: SessionRow,
     pub made: M,
@@ -34,7 +34,8 @@ pub(super) struct Looked<M> {
     pub cut: Vec<report::Failure>,
 }
 
-/// Its row, as a sync would make it, and what the question makes of its events.
+/// Reads a session. Returns its row, as a sync would make it, and the question's product of its
+/// events.
 pub(super) fn look<R: Reading>(
     store: Option<&Store>,
     job: Job,
@@ -147,7 +148,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
                 }
             };
         } else if seen.contains(&(found.source.clone(), 1)) {
-            // Another file of the same source, which is not longer.
+            // A second file of the same source, which is not longer.
             continue;
         }
         seen.insert((found.source.clone(), revision));
@@ -170,7 +171,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
             parts.push((part(source, revision, format_named(&entry.format)), entry.kind, open_raw));
         }
     }
-    // As from raw: sources in their order, revisions of each in theirs.
+    // The same order as from raw: by source, then by revision.
     parts.sort_by(|(a, ..), (b, ..)| (&a.source, a.revision).cmp(&(&b.source, b.revision)));
     Ok(parts)
 }

@@ -1,4 +1,4 @@
-//! The catalog: a folder of patterns, one file each, which a person and git may change.
+//! The catalog: a folder with one file for each pattern, which people and git may change.
 
 use retro_patterns::Pattern;
 use retro_store::{BadLine, Store};
@@ -9,11 +9,11 @@ use crate::{Config, Error};
 /// Everything that is in a catalog.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// Where it is.
+    /// Path of the folder.
     pub folder: PathBuf,
     /// The patterns, by id.
     pub patterns: Vec<Pattern>,
-    /// Files that cannot be used, and why.
+    /// Files that cannot be used, with the reason.
     pub bad: Vec<BadLine>,
 }
 
@@ -40,7 +40,7 @@ pub fn catalog(store: &Store, config: &Config) -> Result<Catalog, Error> {
 }
 
 impl Catalog {
-    /// The pattern with this id, or whose id begins so.
+    /// The pattern with this id, or whose id begins with it.
     pub fn find(&self, id: &str) -> Result<&Pattern, Error> {
         let mut fits = self.patterns.iter().filter(|pattern| pattern.id.starts_with(id));
         match (self.patterns.iter().find(|pattern| pattern.id == id), fits.next(), fits.next()) {
@@ -57,7 +57,7 @@ impl Catalog {
     }
 }
 
-/// A pattern as it is written: keys sorted, a line each.
+/// Encodes a pattern as its file: sorted keys, one on each line.
 pub(crate) fn bytes_of(pattern: &Pattern) -> Vec<u8> {
     let value = serde_json::to_value(pattern).unwrap_or_default();
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
@@ -65,13 +65,13 @@ pub(crate) fn bytes_of(pattern: &Pattern) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The same on one line, for the history.
+/// Encodes a pattern on one line, for the history.
 pub(super) fn line_of(pattern: &Pattern) -> Vec<u8> {
     let value = serde_json::to_value(pattern).unwrap_or_default();
     serde_json::to_vec(&value).unwrap_or_default()
 }
 
-/// The earlier versions of a pattern, the oldest first. Lines that cannot be read are left out.
+/// The earlier versions of a pattern, oldest first. Skips unreadable lines.
 pub fn history(store: &Store, config: &Config, id: &str) -> Result<Vec<Pattern>, Error> {
     let folder = store.catalog_folder(config.curate.value.catalog_dir.as_deref());
     let bytes = store.catalog_history(&folder, id)?;
@@ -79,8 +79,8 @@ pub fn history(store: &Store, config: &Config, id: &str) -> Result<Vec<Pattern>,
     Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Writes a Markdown file for each pattern that may be handed out, and one for each agent with
-/// all of them. Gives the paths.
+/// Writes a Markdown file for each pattern that is ready for distribution, and one with all of them for each agent.
+/// Returns the paths.
 pub fn export(store: &Store, catalog: &Catalog, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut written = Vec::new();
     let mut by_agent: std::collections::BTreeMap<String, String> = Default::default();
