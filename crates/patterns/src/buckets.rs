@@ -1,16 +1,16 @@
-//! Which tools belong together: the configuration says it, not the author's own tools.
+//! Groups of tools with the same use, defined in the configuration.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Names of buckets with the tools in them. A tool is a program, a program with its
-/// sub-command, or the name of an agent's tool; a `*` at either end stands for anything.
+/// Names of buckets with their tools. A tool is a program, a program with its sub-command, or the
+/// name of an agent's tool. A `*` at either end matches any text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buckets(BTreeMap<String, Vec<String>>);
 
-/// The bucket that keeps machines and environments running.
+/// The bucket of tools that keep machines and environments running.
 pub const INFRA: &str = "infra";
-/// The bucket that asks how tables, tools and interfaces look, or changes that.
+/// The bucket of tools that show or change the schema of tables, tools and interfaces.
 pub const SCHEMA: &str = "schema";
 
 const DEFAULTS: &[(&str, &[&str])] = &[
@@ -85,7 +85,7 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// The defaults, with these in the place of those of the same name.
+    /// The default buckets, overridden by these where the names are equal.
     pub fn with(own: BTreeMap<String, Vec<String>>) -> Buckets {
         let mut all = Buckets::default();
         all.0.extend(own);
@@ -97,12 +97,12 @@ impl Buckets {
         self.0.iter().map(|(name, tools)| (name.as_str(), tools.as_slice()))
     }
 
-    /// Whether a tool is in a bucket.
+    /// True if a tool is in a bucket.
     pub fn holds(&self, bucket: &str, tool: &str) -> bool {
         self.0.get(bucket).is_some_and(|tools| tools.iter().any(|pattern| fits(pattern, tool)))
     }
 
-    /// The bucket in which tools take each other's place; not those of other use.
+    /// The bucket in which tools replace each other. `None` if the tool is only in other buckets.
     pub fn alternatives(&self, tool: &str) -> Option<&str> {
         let mut buckets = self.0.iter().filter(|(name, _)| *name != INFRA && *name != SCHEMA);
         buckets

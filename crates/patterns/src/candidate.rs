@@ -1,4 +1,4 @@
-//! Something that recurs: its members, what it costs, what helped.
+//! A recurring problem or success: its members, its cost, its solutions.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,66 +8,66 @@ use std::collections::BTreeMap;
 use crate::near::same_remedy;
 use crate::sign::{Evidence, Polarity};
 
-/// Resolutions of one candidate.
+/// The most resolutions of one candidate.
 const RESOLUTIONS_MAX: usize = 5;
 
-/// What one session has to do with it.
+/// One session with the candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// Whose session.
+    /// The name of the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's id of the session.
     pub session_id: String,
-    /// Its repository.
+    /// The repository, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repo: Option<String>,
-    /// When it began.
+    /// When the session began.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at: Option<Timestamp>,
-    /// How often it was seen there.
+    /// The number of occurrences in the session.
     pub times: u32,
-    /// The detectors that saw it there.
+    /// The detectors that found it in the session.
     pub types: Vec<String>,
-    /// What it cost there.
+    /// Its cost in the session.
     pub impact: MemberImpact,
-    /// What shows it.
+    /// Quoted events as evidence.
     pub evidence: Vec<Evidence>,
-    /// What helped there.
+    /// The solution in the session, if there was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remedy: Option<crate::Remedy>,
-    /// Names the captured bytes.
+    /// Identifies the captured bytes.
     pub source: String,
 }
 
-/// What something cost in one session.
+/// The cost of an occurrence in one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemberImpact {
-    /// Tokens.
+    /// Tokens that it used.
     pub tokens: u64,
-    /// Seconds.
+    /// Seconds that it took.
     pub seconds: u64,
-    /// All tokens of the session, so that dollars can be shared out.
+    /// All tokens of the session, to calculate its part of the dollars.
     pub of_tokens: u64,
 }
 
-/// What something cost in all sessions together.
+/// The cost in all sessions together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Impact {
-    /// Tokens.
+    /// Tokens that it used.
     pub tokens: u64,
-    /// Dollars, where the prices are known.
+    /// Dollars, if the prices are known.
     pub usd: Option<f64>,
-    /// Minutes.
+    /// Minutes that it took.
     pub minutes: f64,
 }
 
-/// Something that helped, in how many sessions.
+/// A solution, and the number of sessions with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// What was run or edited, quoted.
+    /// The command or edit, quoted.
     pub text: String,
-    /// In how many sessions.
+    /// The number of sessions.
     pub times: u32,
     /// The events, as `agent/session#event`.
     pub evidence_refs: Vec<String>,
@@ -76,29 +76,29 @@ pub struct Resolution {
 /// A candidate for the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Its stable name.
+    /// A stable key.
     pub key: String,
-    /// Names of everything that was put together in it.
+    /// All loci that were merged into it.
     pub loci: Vec<String>,
-    /// Whether it is good.
+    /// Whether it is a problem or a success.
     pub polarity: Polarity,
-    /// The detector that says most about it.
+    /// The detector that describes it best.
     #[serde(rename = "type")]
     pub kind: String,
-    /// All that saw it, sorted.
+    /// All detectors that found it, sorted.
     pub types: Vec<String>,
-    /// Where or what it is.
+    /// Its location or subject.
     pub locus: String,
-    /// What it is, in words of the evidence.
+    /// A description in words of the evidence.
     pub title: String,
     /// The sessions, the earliest first.
     pub members: Vec<Member>,
-    /// What helped, most often first.
+    /// Solutions, the most frequent first.
     pub resolutions: Vec<Resolution>,
 }
 
 impl Candidate {
-    /// How often it was seen.
+    /// The number of occurrences.
     pub fn frequency(&self) -> u32 {
         self.members.iter().map(|member| member.times).fold(0, u32::saturating_add)
     }
@@ -113,23 +113,23 @@ impl Candidate {
         distinct(self.members.iter().filter_map(|member| member.repo.clone()))
     }
 
-    /// Whether it was seen in more than one agent.
+    /// True if it occurred in more than one agent.
     pub fn is_cross_agent(&self) -> bool {
         self.agents().len() > 1
     }
 
-    /// When it was first and last seen.
+    /// The first and the last time.
     pub fn span(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let times = || self.members.iter().filter_map(|member| member.at);
         (times().min(), times().max())
     }
 
-    /// Its evidence as `agent/session#event`, at most so many of each session.
+    /// Its evidence as `agent/session#event`, limited per session.
     pub fn refs(&self, of_each: usize) -> Vec<String> {
         self.members.iter().flat_map(|member| member.refs(of_each)).collect()
     }
 
-    /// The same with these members only; nothing if none is left.
+    /// The same with these members only. `None` if there are none.
     pub fn with(&self, keep: impl Fn(&Member) -> bool) -> Option<Candidate> {
         let members: Vec<Member> = self.members.iter().filter(|member| keep(member)).cloned().collect();
         if members.is_empty() {
@@ -144,12 +144,12 @@ impl Candidate {
 }
 
 impl Member {
-    /// Addresses of what shows it.
+    /// Addresses of its evidence.
     pub fn refs(&self, most: usize) -> Vec<String> {
         self.evidence.iter().take(most).map(|evidence| self.address(&evidence.event_id)).collect()
     }
 
-    /// The whole address of an event of this session.
+    /// The full address of an event of this session.
     pub fn address(&self, event_id: &str) -> String {
         match event_id.contains('#') {
             true => event_id.to_owned(),
@@ -158,7 +158,7 @@ impl Member {
     }
 }
 
-/// What helped, put together over sessions, most often first.
+/// The solutions of all members, the most frequent first.
 pub(crate) fn resolutions(members: &[Member]) -> Vec<Resolution> {
     let mut found: BTreeMap<String, Resolution> = BTreeMap::new();
     for member in members {

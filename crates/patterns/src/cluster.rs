@@ -1,8 +1,8 @@
-//! Signs of all sessions, put together into what recurs.
+//! Merges the signs of all sessions into recurring candidates.
 //!
-//! A function of the set of signs: neither their order nor the pieces in which they arrived show.
-//! Loci are taken in the order in which they were first seen; each joins the first earlier one
-//! that it is near to. So what was found keeps its name while more is found.
+//! A function of the set of signs: the result does not depend on their order or the pieces in which
+//! they arrived. Loci are processed in order of their first occurrence, and each joins the first
+//! earlier one that it is near to. Therefore a candidate keeps its key while more signs are found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,26 +17,26 @@ use crate::near::{Blocks, Spot, is_near};
 use crate::sign::{Evidence, Polarity, SessionSigns, Sign};
 use crate::terms::name_of;
 
-/// Evidence of one session that is kept.
+/// The most pieces of evidence per session.
 const EVIDENCE_MAX: usize = 4;
-/// Sessions in which something must be seen to recur.
+/// The least number of sessions of a recurrence.
 const SESSIONS_MIN: usize = 2;
 
-/// The share of all their sessions in which something about whole sessions joins something else.
+/// A group about whole sessions joins another group if they share this part of their sessions.
 const SAME_SESSIONS: f64 = 0.75;
 
-/// What recurs, and what was looked at.
+/// The recurring candidates, and the sessions they come from.
 #[derive(Debug, Clone, Default)]
 pub struct Clusters {
-    /// What recurs, by its key.
+    /// The candidates, by key.
     pub candidates: Vec<Candidate>,
-    /// Sessions that were looked at: real work, sub-agents counted with their root.
+    /// Sessions that were examined: real work, with sub-agents counted under their root.
     pub sessions: usize,
-    /// What is usual among them.
+    /// Typical values of these sessions.
     pub corpus: Corpus,
 }
 
-/// Puts the signs of all sessions together.
+/// Merges the signs of all sessions.
 pub fn cluster(sessions: &[SessionSigns]) -> Clusters {
     let corpus = Corpus::of(sessions);
     let real: Vec<&SessionSigns> = sessions.iter().filter(|session| session.real).collect();
@@ -62,7 +62,7 @@ pub fn cluster(sessions: &[SessionSigns]) -> Clusters {
 
 type Seen<'a> = (&'a SessionSigns, &'a Sign);
 
-/// A total order over signs that does not depend on how they arrived.
+/// A total order over signs that does not depend on their arrival.
 fn order<'a>(seen: &Seen<'a>) -> (Option<Timestamp>, [&'a str; 5], &'a [String], &'a [Evidence], u32) {
     let (session, sign) = *seen;
     let names: [&str; 5] = [&session.agent, &session.session_id, &sign.kind, &sign.locus, &sign.title];
@@ -73,7 +73,7 @@ fn roots<'a>(seen: &[Seen<'a>]) -> BTreeSet<(&'a str, &'a str)> {
     seen.iter().map(|(session, _)| session.root()).collect()
 }
 
-/// Loci that are the same thing, in groups, the first seen of each first.
+/// Groups of equal or near loci, the first seen of each first.
 fn together<'a>(loci: &BTreeMap<&'a str, Vec<Seen<'a>>>) -> Vec<Vec<&'a str>> {
     let model = BuiltIn::new().ok();
     let mut spots: Vec<(Option<Timestamp>, &str, Spot, &str)> = Vec::with_capacity(loci.len());
@@ -109,9 +109,9 @@ fn together<'a>(loci: &BTreeMap<&'a str, Vec<Seen<'a>>>) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// Puts groups together that rest on the same calls: several detectors saw one thing.
+/// Merges groups that are based on the same calls: several detectors found one problem.
 fn joined<'a>(mut found: Vec<Vec<Seen<'a>>>) -> Vec<Vec<Seen<'a>>> {
-    // What is about whole sessions comes last: it joins what else these sessions have.
+    // Groups about whole sessions come last, and join other groups of these sessions.
     found.sort_by(|a, b| {
         let by_size = b.len().cmp(&a.len()).then_with(|| a.first().map(order).cmp(&b.first().map(order)));
         is_of_sessions(a).cmp(&is_of_sessions(b)).then(by_size)
@@ -119,7 +119,7 @@ fn joined<'a>(mut found: Vec<Vec<Seen<'a>>>) -> Vec<Vec<Seen<'a>>> {
     let mut events: HashMap<(&str, &str, &str), Vec<usize>> = HashMap::new();
     let mut all: Vec<Vec<Seen<'a>>> = Vec::new();
     for seen in found {
-        // How many sessions of this group share a call with each earlier group.
+        // The sessions in which this group shares a call with each earlier group.
         let mut shared: BTreeMap<usize, BTreeSet<(&str, &str)>> = BTreeMap::new();
         for (session, sign) in &seen {
             for evidence in &sign.evidence {
@@ -163,13 +163,13 @@ fn polarity(seen: &[Seen<'_>]) -> Option<Polarity> {
     seen.iter().map(|(_, sign)| sign.polarity).min()
 }
 
-/// Whether signs are about whole sessions, and not about calls in them.
+/// True if signs are about whole sessions, and not about calls in them.
 fn is_of_sessions(seen: &[Seen<'_>]) -> bool {
     seen.iter().all(|(_, sign)| sign.measure.is_some())
 }
 
-/// Of these groups, the first in nearly the same sessions. Two that are about whole sessions need
-/// share only half of them: limits cut them off at different places.
+/// The first of these groups in nearly the same sessions. Two groups about whole sessions only need
+/// to share half of them, because their limits differ.
 fn same_sessions(all: &[Vec<Seen<'_>>], seen: &[Seen<'_>]) -> Option<usize> {
     let own = roots(seen);
     all.iter().position(|other| {
@@ -232,7 +232,7 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
     let mut types: Vec<String> = seen.iter().map(|(_, sign)| sign.kind.clone()).collect();
     types.sort();
     types.dedup();
-    // Of several that saw the same calls, the widest; of several loci, all.
+    // Of several signs from the same calls, the widest counts. Several loci are added.
     let mut by_locus: BTreeMap<&str, (u32, u64, u64)> = BTreeMap::new();
     for (_, sign) in seen {
         let (times, tokens, ms) = by_locus.entry(&sign.locus).or_default();
@@ -246,7 +246,7 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
         seconds: sum(|(_, _, ms)| *ms) / 1000,
         of_tokens: session.tokens,
     };
-    // What a whole session is about costs what is above other sessions.
+    // The cost of a sign about a whole session is its excess over other sessions.
     if seen.iter().all(|(_, sign)| sign.measure.is_some() && sign.spent.calls == 0) {
         let (tokens, minutes) = corpus.excess(session);
         impact = MemberImpact { tokens, seconds: minutes * 60, of_tokens: session.tokens };

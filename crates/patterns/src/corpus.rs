@@ -1,12 +1,12 @@
-//! What is usual: figures over all sessions that were real work, for signs that compare with them.
+//! Typical values: figures over all sessions of real work, for signs that compare with them.
 
 use hashbrown::HashMap;
 
 use crate::sign::SessionSigns;
 
-/// Sessions to compare with, at least.
+/// The least number of sessions for a comparison.
 const SESSIONS_MIN: usize = 10;
-/// Sessions of a short check with the same prompt that show that a program asks it.
+/// The number of short check sessions with the same prompt that prove that a program sends it.
 const CHECKS_MIN: usize = 3;
 
 /// Figures over all sessions.
@@ -15,16 +15,16 @@ pub struct Corpus {
     tokens_p90: u64,
     tokens_median: u64,
     calls_median: u64,
-    /// Real sessions by agent.
+    /// Numbers of real sessions by agent.
     agents: Vec<(String, usize)>,
-    /// Tokens and minutes of all of them, sorted.
+    /// Tokens of all sessions, sorted.
     tokens: Vec<u64>,
     minutes: Vec<u64>,
     checks: HashMap<String, usize>,
 }
 
 impl Corpus {
-    /// The figures of these sessions.
+    /// Calculates the figures of these sessions.
     pub fn of(sessions: &[SessionSigns]) -> Corpus {
         let real = || sessions.iter().filter(|session| session.real && session.parent.is_none());
         let sorted = |value: fn(&SessionSigns) -> u64| {
@@ -55,7 +55,7 @@ impl Corpus {
         }
     }
 
-    /// Whether a session with so many tokens is far beyond what is usual.
+    /// True if this many tokens are far above the typical value.
     pub(crate) fn is_overrun(&self, tokens: u64) -> bool {
         self.tokens.len() >= SESSIONS_MIN
             && tokens >= self.tokens_p90
@@ -63,39 +63,39 @@ impl Corpus {
             && tokens > 0
     }
 
-    /// Whether so many calls before the first change are beyond what is usual.
+    /// True if this many calls before the first change are above the typical value.
     pub(crate) fn is_slow_start(&self, calls: u64) -> bool {
         self.tokens.len() >= SESSIONS_MIN && calls >= self.calls_median.saturating_mul(2)
     }
 
-    /// Whether a program asks for this session again and again, as for a health check.
+    /// True if a program starts this session again and again, such as a health check.
     pub(crate) fn is_check(&self, session: &SessionSigns) -> bool {
         session.check.as_ref().is_some_and(|check| self.checks.get(check).copied().unwrap_or(0) >= CHECKS_MIN)
     }
 
-    /// What a session used beyond the median of all: tokens, minutes.
+    /// The use of a session above the median: tokens, minutes.
     pub(crate) fn excess(&self, session: &SessionSigns) -> (u64, u64) {
         let minutes = at(&self.minutes, 50);
         (session.tokens.saturating_sub(self.tokens_median), session.minutes.saturating_sub(minutes))
     }
 
-    /// Whether two agents at least have this many real sessions.
+    /// True if at least two agents have this many real sessions.
     pub fn has_two_agents(&self, sessions_min: usize) -> bool {
         self.agents.iter().filter(|(_, count)| *count >= sessions_min).count() >= 2
     }
 
-    /// What is known where only the sessions of each agent were kept.
+    /// A corpus that only has the numbers of sessions by agent.
     pub fn of_agents(agents: Vec<(String, usize)>) -> Corpus {
         Corpus { agents, ..Corpus::default() }
     }
 
-    /// The agents with their real sessions.
+    /// The agents with their numbers of real sessions.
     pub fn agents(&self) -> &[(String, usize)] {
         &self.agents
     }
 }
 
-/// The value at so many hundredths of a sorted list, by nearest rank.
+/// A percentile of a sorted list, by nearest rank.
 fn at(sorted: &[u64], hundredths: usize) -> u64 {
     let rank = (sorted.len() * hundredths).div_ceil(100).max(1) - 1;
     sorted.get(rank).copied().unwrap_or(0)

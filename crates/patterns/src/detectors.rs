@@ -1,7 +1,7 @@
 //! The detectors: one file each, one line of [`DETECTORS`].
 //!
-//! The comment at the top of each file is the user's reference: `retro detect --explain` prints
-//! it, and `docs/reference/detectors.md` is made of it.
+//! The comment at the top of each file is the user's reference: `retro detect --explain` prints it,
+//! and `docs/reference/detectors.md` is generated from it.
 
 mod abandoned;
 mod budget_overrun;
@@ -22,24 +22,24 @@ use crate::corpus::Corpus;
 use crate::session::Session;
 use crate::sign::{Polarity, SessionSigns, Sign};
 
-/// Something that maps a session to signs.
+/// A function from a session to signs, with its description.
 pub struct Detector {
-    /// Its name: the type of its signs.
+    /// Its name, and the type of its signs.
     pub name: &'static str,
-    /// What it finds, in a few words.
+    /// A title in a few words.
     pub title: &'static str,
-    /// Whether what it finds is good.
+    /// Whether its signs are problems or successes.
     pub polarity: Polarity,
-    /// Of several that see the same, the lowest names it.
+    /// If several detectors find the same problem, the lowest order names it.
     pub(crate) order: u8,
     pub(crate) source: &'static str,
     pub(crate) detect: fn(&Session<'_>) -> Vec<Sign>,
-    /// Whether a sign counts among all sessions.
+    /// Decides if a sign counts, compared with all sessions.
     pub(crate) counts: fn(&Sign, &SessionSigns, &Corpus) -> bool,
 }
 
 impl Detector {
-    /// What, why, how and limits: the comment at the top of its file, as Markdown.
+    /// What, why, how and limits, from the comment at the top of its file, as Markdown.
     pub fn explanation(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
         lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
@@ -47,7 +47,7 @@ impl Detector {
 }
 
 impl Corpus {
-    /// Whether a sign counts among these sessions.
+    /// True if a sign counts among these sessions.
     pub(crate) fn counts(&self, sign: &Sign, session: &SessionSigns) -> bool {
         let detector = DETECTORS.iter().find(|detector| detector.name == sign.kind);
         detector.is_some_and(|detector| (detector.counts)(sign, session, self))
@@ -58,7 +58,7 @@ fn always(_: &Sign, _: &SessionSigns, _: &Corpus) -> bool {
     true
 }
 
-/// Every detector, by name.
+/// Every detector, sorted by name.
 pub static DETECTORS: &[Detector] = &[
     abandoned::DETECTOR,
     budget_overrun::DETECTOR,
@@ -75,12 +75,12 @@ pub static DETECTORS: &[Detector] = &[
     tool_thrash::DETECTOR,
 ];
 
-/// The detector with this name.
+/// Finds a detector by its name.
 pub fn by_name(name: &str) -> Option<&'static Detector> {
     DETECTORS.binary_search_by(|detector| detector.name.cmp(name)).ok().and_then(|at| DETECTORS.get(at))
 }
 
-/// A sign with what most of them leave empty.
+/// A sign with the fields that most detectors leave empty.
 fn sign(polarity: Polarity, locus: String, title: String) -> Sign {
     Sign {
         kind: String::new(),

@@ -1,7 +1,7 @@
-//! When a failed call is a fault: something that went wrong and that says what.
+//! Decides if a failed call is a fault: an error with a message.
 //!
-//! Looking for what is not there, asking whether something runs, and a test that fails before it
-//! is met are healthy work, and none.
+//! A search without a match, a query whether something runs, and a test that fails before the code
+//! is written are normal work, not faults.
 
 use retro_insight::Call;
 use retro_model::ToolClass;
@@ -9,21 +9,21 @@ use retro_text::calls::{Purpose, understand};
 
 use crate::terms::{self, Terms};
 
-/// What went wrong in a call.
+/// The error of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
-    /// Equal where it is the same error.
+    /// A key that is equal for the same error.
     pub locus: String,
-    /// The line as it was printed.
+    /// The line as printed.
     pub line: String,
     pub terms: Terms,
-    /// It speaks of code that is being worked on, or of a value that a test expected.
+    /// True if it is about code that is being changed, or about a value that a test expected.
     pub of_code: bool,
-    /// It reports what a test expected.
+    /// True if it is a failed assertion of a test.
     pub asserts: bool,
 }
 
-/// Programs that ask how things are, and fail where the answer is no.
+/// Programs that query a state, and fail if the answer is no.
 const PROBES: &[&str] = &[
     "which",
     "type",
@@ -66,11 +66,11 @@ const PROBES: &[&str] = &[
     "tree",
 ];
 
-/// Arguments that only ask.
+/// Arguments that only query.
 const ASKING: &[&str] =
     &["--version", "-V", "--help", "-h", "version", "help", "--dry-run", "status", "--check"];
 
-/// Whether a command only asks how things are.
+/// True if a command only queries a state.
 pub(crate) fn is_probe(command: &str) -> bool {
     let call = understand(command);
     let Some(step) = call.main_step() else { return true };
@@ -96,7 +96,7 @@ pub(crate) fn is_probe(command: &str) -> bool {
             }))
 }
 
-/// Whether a call looks at something and changes nothing.
+/// True if a call reads something and changes nothing.
 pub(crate) fn looks(call: &Call) -> bool {
     match call.class {
         ToolClass::Read | ToolClass::Search | ToolClass::Web | ToolClass::Ask | ToolClass::Plan => true,
@@ -108,7 +108,7 @@ pub(crate) fn looks(call: &Call) -> bool {
     }
 }
 
-/// Errors that the operating system or a tool has one of, however a program words it.
+/// Errors of the operating system or a tool, with the wordings of different programs.
 const CAUSES: &[(&str, &[&str])] = &[
     (
         "address in use",
@@ -142,7 +142,7 @@ const CAUSES: &[(&str, &[&str])] = &[
     ("database locked", &["database is locked"]),
 ];
 
-/// Words of errors that code gives while it is being written.
+/// Words of errors in code that is being written.
 const OF_CODE: &[&str] = &[
     "typeerror",
     "nameerror",
@@ -189,7 +189,7 @@ const ASSERTS: &[&str] =
     &["assert", "expected", "--- fail", "to equal", "to be ", "not equal", "mismatch", "got ", "snapshot"];
 
 impl Fault {
-    /// The fault of a call; nothing where it did not fail, only looked, or says nothing.
+    /// The fault of a call. `None` if it did not fail, only read, or has no message.
     pub(crate) fn of(call: &Call) -> Option<Fault> {
         if !call.is_failed() || looks(call) {
             return None;
@@ -200,7 +200,8 @@ impl Fault {
         let mut terms = terms::of_error(normal);
         let missing = missing(&line);
         if missing.is_some() || is_missing_file(&lower) {
-            // What is missing is the whole error, however a shell words it.
+            // The name of the missing file or program identifies the error, whatever the wording of
+            // the shell.
             let name = missing.or_else(|| file_in(&line))?;
             terms = Terms { words: Vec::new(), names: vec![name.clone()] };
             let locus = format!("error:missing:{name}");
@@ -246,7 +247,7 @@ fn is_missing_file(lower: &str) -> bool {
         .any(|words| lower.contains(words))
 }
 
-/// The last file that a line names, without its folder.
+/// The last file in a line, without its folder.
 fn file_in(line: &str) -> Option<String> {
     let mut words =
         line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ':' | '(' | ')' | ','));
@@ -256,7 +257,7 @@ fn file_in(line: &str) -> Option<String> {
     Some(name.to_lowercase())
 }
 
-/// Whether a compiler gave its message a number: `error[E0308]`, `TS2345`.
+/// True if the message has a number of the compiler: `error[E0308]`, `TS2345`.
 fn has_code(line: &str) -> bool {
     line.contains("error[E")
         || line.split(|c: char| !c.is_alphanumeric()).any(|word| {
@@ -265,7 +266,7 @@ fn has_code(line: &str) -> bool {
         })
 }
 
-/// What a runner says when something below it failed.
+/// True for the message of a runner whose command failed.
 fn is_summary(lower: &str) -> bool {
     const SUMMARIES: &[&str] = &[
         "could not compile",
@@ -291,7 +292,7 @@ fn is_summary(lower: &str) -> bool {
     SUMMARIES.iter().any(|words| lower.contains(words))
 }
 
-/// Files that are not code: their change mends an environment.
+/// True for files that are not code: changing them repairs an environment.
 pub(crate) fn is_setting(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
     let ending = name.rsplit('.').next().unwrap_or_default();

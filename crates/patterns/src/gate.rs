@@ -1,4 +1,4 @@
-//! Which candidates may be written down, and which patterns may be handed out.
+//! Decides which candidates may be saved as patterns, and which patterns may be distributed.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use crate::candidate::Candidate;
 use crate::corpus::Corpus;
 use crate::sign::{Evidence, Voice};
 
-/// Real sessions of an agent that make it one in which a pattern could have been seen.
+/// An agent with fewer real sessions could not have shown a pattern.
 const AGENT_SESSIONS_MIN: usize = 20;
 
 /// The limits of `[curate.gate]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// How often it must have been seen to be written down.
+    /// The least number of occurrences for a pattern.
     pub min_frequency: u32,
-    /// In how many sessions.
+    /// The least number of sessions for a pattern.
     pub min_sessions: u32,
-    /// Dollars that it must have cost. What no price is known of costs nothing here.
+    /// The least cost in dollars for a pattern. An unknown price counts as zero.
     pub min_cost_impact: f64,
-    /// How often it must have been seen to be handed out.
+    /// The least number of occurrences for distribution.
     pub dist_min_frequency: u32,
-    /// Dollars that it must have cost to be handed out.
+    /// The least cost in dollars for distribution.
     pub dist_min_cost_impact: f64,
-    /// Whether it must have been seen in two agents to be handed out. Asked only where two
-    /// agents have at least twenty real sessions each.
+    /// True if distribution requires two agents. Applies only if two agents have at least twenty
+    /// real sessions each.
     pub dist_require_cross_flavor: bool,
 }
 
@@ -40,11 +40,11 @@ impl Default for Gate {
     }
 }
 
-/// Whether something passes, and if not, why.
+/// The decision. The error is the reason for a refusal.
 pub type Verdict = Result<(), String>;
 
 impl Gate {
-    /// Whether a candidate may be written down without a person.
+    /// Decides if a candidate may become a pattern without a review.
     pub fn promotes(&self, candidate: &Candidate, usd: Option<f64>) -> Verdict {
         let sessions = u32::try_from(candidate.members.len()).unwrap_or(u32::MAX);
         least("seen", candidate.frequency(), self.min_frequency, "times")?;
@@ -52,7 +52,7 @@ impl Gate {
         costs(usd, self.min_cost_impact)
     }
 
-    /// Whether the pattern of a candidate may be handed out: `text` is all that it says.
+    /// Decides if the pattern of a candidate may be distributed. `text` is its whole content.
     pub fn hands_out(&self, candidate: &Candidate, usd: Option<f64>, corpus: &Corpus, text: &str) -> Verdict {
         if candidate.resolutions.is_empty() {
             return Err("nothing is known to solve it".to_owned());
@@ -80,16 +80,16 @@ fn costs(usd: Option<f64>, min: f64) -> Verdict {
     if usd >= min { Ok(()) } else { Err(format!("cost ${usd:.2} of at least ${min:.2}")) }
 }
 
-/// Characters of a program's line below which it may stand in any sentence.
+/// A shorter line of a program may occur in any sentence by chance.
 const LINE_CHARS_MIN: usize = 12;
 
-/// Whether a text says the words of a program outside quotation marks.
+/// True if a text contains the words of a program outside quotation marks.
 pub fn outside_quotes(text: &str, evidence: &Evidence) -> bool {
     let words = evidence.text.trim_end_matches('…').replace('"', "'");
     if evidence.voice != Voice::Program || words.chars().count() < LINE_CHARS_MIN {
         return false;
     }
-    // Every second piece between quotation marks is inside.
+    // Every second piece is inside quotation marks.
     text.lines().any(|line| line.split('"').step_by(2).any(|outside| outside.contains(&words)))
 }
 

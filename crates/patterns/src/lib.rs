@@ -1,11 +1,11 @@
-//! What recurs over sessions, and what helped.
+//! Recurring problems and successes over sessions, and their solutions.
 //!
 //! A detector (`detectors/`, one file each, one line of `detectors.rs`) maps one session to
-//! [`Sign`]s. `cluster.rs` puts signs of the same thing together, whoever saw them and whichever
-//! agent it happened in, `rank.rs` puts the [`Candidate`]s in order, `gate.rs` says which may be
-//! written down, `solution.rs` is what is written down, `review.rs` what was decided.
+//! [`Sign`]s. `cluster.rs` merges signs of the same problem from all detectors and agents,
+//! `rank.rs` sorts the [`Candidate`]s, `gate.rs` decides which may become patterns, `solution.rs`
+//! has the patterns, `review.rs` has the decisions.
 //!
-//! Pure: sessions, configuration, files and the clock are handed in.
+//! Pure: sessions, configuration, files and the clock are passed in.
 
 mod buckets;
 mod candidate;
@@ -38,7 +38,7 @@ pub use solution::{
     Change, Pattern, PatternHints, PatternScope, Provenance, Status, duplicate_of, similarity,
 };
 
-/// Raised when the same sessions give other signs.
+/// Raise it when the same sessions give other signs.
 pub const VERSION: u32 = 1;
-/// Raised when the same signs give other candidates.
+/// Raise it when the same signs give other candidates.
 pub const CLUSTER_VERSION: u32 = 1;

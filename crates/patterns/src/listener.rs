@@ -1,4 +1,4 @@
-//! Takes the events of one session, and runs every detector over it.
+//! Collects the events of one session, and runs every detector over it.
 
 use hashbrown::HashMap;
 use retro_insight::{Settings, Trace};
@@ -10,37 +10,37 @@ use crate::detectors::DETECTORS;
 use crate::session::Session;
 use crate::sign::SessionSigns;
 
-/// Signs of one session.
+/// The most signs of one session.
 const SIGNS_MAX: usize = 60;
 
-/// What is known of a session besides its events.
+/// Facts about a session besides its events.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// The session that it is a part of.
+    /// Its parent session, if it is a sub-agent.
     pub parent: Option<String>,
     /// The last part of its working directory.
     pub repo: Option<String>,
-    /// Names its captured bytes.
+    /// Identifies its captured bytes.
     pub source: String,
 }
 
-/// Takes the events of a session as they come.
+/// Collects the events of a session as they arrive.
 pub struct Listener {
     trace: Trace,
     changes: HashMap<String, String>,
     ours: hashbrown::HashSet<String>,
 }
 
-/// Characters of a line of an edit that is quoted.
+/// The most characters of a quoted line of an edit.
 const CHANGE_CHARS_MAX: usize = 90;
 
 impl Listener {
-    /// Before the first event.
+    /// A listener before the first event.
     pub fn new(key: SessionKey) -> Listener {
         Listener { trace: Trace::new(key), changes: HashMap::new(), ours: Default::default() }
     }
 
-    /// Takes the next settled event. Our own output in a transcript shows nothing.
+    /// Adds the next settled event. Retro's own output in a transcript is ignored.
     pub fn push(&mut self, event: &Event) {
         if self.is_our_own(event) {
             return;
@@ -104,7 +104,7 @@ impl Listener {
     }
 }
 
-/// A change of a line or two, as words.
+/// A change of one or two lines, as text.
 fn change(args: &serde_json::Value) -> Option<String> {
     let files = retro_text::diff::diffs(args, None);
     let [file] = files.as_slice() else { return None };

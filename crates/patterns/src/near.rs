@@ -1,10 +1,10 @@
-//! Whether two loci that are not equal are the same thing all the same.
+//! Decides if two different loci are the same problem.
 
 use hashbrown::HashMap;
 
 use crate::sign::Sign;
 
-/// What near loci are compared by.
+/// The data for the comparison of loci.
 #[derive(Debug, Clone)]
 pub(crate) struct Spot {
     pub locus: String,
@@ -12,7 +12,7 @@ pub(crate) struct Spot {
     pub names: Vec<String>,
     pub own: bool,
     pub remedies: Vec<String>,
-    /// What a sentence means, on corrections.
+    /// The meaning of a sentence, for corrections.
     pub meaning: Option<retro_search::embed::Embedding>,
 }
 
@@ -28,7 +28,7 @@ impl Spot {
         }
     }
 
-    /// Adds what another sign of the same locus knows.
+    /// Adds the data of another sign with the same locus.
     pub(crate) fn add(&mut self, sign: &Sign) {
         self.own |= sign.own;
         self.remedies.extend(sign.remedy.iter().map(|remedy| same_remedy(&remedy.text())));
@@ -36,32 +36,32 @@ impl Spot {
         self.remedies.dedup();
     }
 
-    /// Loci of different families are never near.
+    /// The family of the locus. Loci of different families are never near.
     pub(crate) fn family(&self) -> &str {
         self.locus.split(':').next().unwrap_or_default()
     }
 }
 
-/// A remedy as it is compared: without what differs from machine to machine.
+/// A remedy without the parts that differ from machine to machine, for comparison.
 pub(crate) fn same_remedy(text: &str) -> String {
     retro_text::fingerprint::normal(text).to_lowercase()
 }
 
-/// Words that two errors must share.
+/// The least number of words that two errors must share.
 const ERROR_WORDS_MIN: usize = 3;
-/// Of the words of the one with fewer.
+/// The least share of the words of the shorter error.
 const ERROR_SHARE: f64 = 0.8;
-/// The same where the same helped.
+/// The least share if both have the same remedy.
 const ERROR_SHARE_HELPED: f64 = 0.5;
-/// Of all words of both, so that a long line does not swallow short ones.
+/// The least share of all words of both, so that a long line does not absorb short ones.
 const ERROR_BOTH: f64 = 0.5;
-/// Of the words of two corrections, and the likeness of what they mean.
+/// The least share of the words of two corrections, and the least similarity of their meaning.
 const SAID_SHARE: f64 = 0.6;
 const SAID_MEANING: f64 = 0.55;
-/// Of the words of two requests in one repository.
+/// The least share of the words of two requests in one repository.
 const ASKED_SHARE: f64 = 0.5;
 
-/// Whether two loci of one family are near.
+/// True if two loci of one family are near.
 pub(crate) fn is_near(a: &Spot, b: &Spot) -> bool {
     match a.family() {
         "error" => is_same_error(a, b),
@@ -87,8 +87,8 @@ fn is_same_error(a: &Spot, b: &Spot) -> bool {
     let is_like = shared >= ERROR_WORDS_MIN.min(least.max(2))
         && share >= ERROR_SHARE
         && (shared as f64) >= ERROR_BOTH * all as f64;
-    // Two mistakes in code that only share their kind are two matters; so are two missing
-    // things that nothing else connects.
+    // Two mistakes in code of the same kind are different problems, and the same holds for two
+    // missing files without anything else in common.
     let same_names = fewest == 0 || names * 2 >= fewest;
     let may_differ = !a.own && !b.own && shared > ERROR_WORDS_MIN && share >= 0.99;
     is_like && (same_names || may_differ)
@@ -110,16 +110,17 @@ fn is_same_said(a: &Spot, b: &Spot) -> bool {
     meaning >= SAID_MEANING && (share >= 0.5 || shared >= 2)
 }
 
-/// How many sorted terms two lists share, how many the shorter has, and how many there are.
+/// For two sorted lists: the number of common terms, the length of the shorter list, and the size
+/// of the union.
 fn shares(a: &[String], b: &[String]) -> (usize, usize, usize) {
     let shared = a.iter().filter(|term| b.binary_search(term).is_ok()).count();
     (shared, a.len().min(b.len()), a.len() + b.len() - shared)
 }
 
-/// Spots that share a term that few have: only these are compared.
+/// Spots by their terms. Only spots with a common rare term are compared.
 pub(crate) struct Blocks(HashMap<String, Vec<usize>>);
 
-/// Spots with one term beyond which it tells nothing.
+/// A term of more spots than this is ignored.
 const COMMON: usize = 200;
 
 impl Blocks {
@@ -127,7 +128,7 @@ impl Blocks {
         Blocks(HashMap::new())
     }
 
-    /// Centres that may be near, in the order in which they were added.
+    /// Spots that may be near, in order of addition.
     pub(crate) fn near(&self, spot: &Spot) -> Vec<usize> {
         let keys = spot.terms.iter().chain(&spot.remedies);
         let lists = keys.filter_map(|term| self.0.get(&format!("{} {term}", spot.family())));

@@ -1,31 +1,31 @@
-//! In what order candidates are shown: one formula, and why.
+//! The order of candidates: one formula, with an explanation.
 //!
-//! What was seen in several agents comes first. Then each session counts with what it cost:
+//! Candidates of several agents come first. Then each session adds its cost:
 //! `(1 + tokens / 50,000 + minutes / 10) × 0.5^(days since / 90)`, and the sum is the score.
 
 use retro_model::Timestamp;
 
 use crate::candidate::Candidate;
 
-/// Tokens and minutes that count as much as the session itself.
+/// Tokens and minutes that weigh as much as the session itself.
 const TOKENS: f64 = 50_000.0;
 const MINUTES: f64 = 10.0;
-/// Days after which a session counts half.
+/// Half-life of a session, in days.
 const HALF_DAYS: f64 = 90.0;
 const DAY_MS: f64 = 86_400_000.0;
 
-/// A candidate with its place.
+/// A candidate with its score.
 #[derive(Debug, Clone)]
 pub struct Scored {
-    /// What recurs.
+    /// The ranked candidate.
     pub candidate: Candidate,
-    /// By which it is ranked.
+    /// The score that ranks it.
     pub score: f64,
-    /// What the score is made of.
+    /// The parts of the score, for people.
     pub why: String,
 }
 
-/// Candidates, those that matter most first.
+/// Sorts candidates, the most important first.
 pub fn rank(candidates: Vec<Candidate>, now: Timestamp) -> Vec<Scored> {
     let mut scored: Vec<Scored> = candidates.into_iter().map(|candidate| score(candidate, now)).collect();
     scored.sort_by(|a, b| {

@@ -1,4 +1,4 @@
-//! What helped: what was run or edited between the last failure and the first run that passed.
+//! Solutions: the commands and edits between the last failure and the first run that passed.
 
 use retro_text::calls::{Purpose, Verdict, covers, same_command, understand};
 
@@ -6,20 +6,20 @@ use crate::fault::is_setting;
 use crate::session::{Act, Session};
 use crate::sign::Remedy;
 
-/// Calls after a failure in which its end is looked for.
+/// The number of calls after a failure that are searched for its end.
 const WITHIN: usize = 60;
-/// Steps that are kept: the last before it passed.
+/// The most steps that are kept: the last ones before it passed.
 const STEPS_MAX: usize = 3;
 
-/// A remedy and what kind it is.
+/// A remedy and its kind.
 pub(crate) struct Found {
-    /// Nothing where the same simply passed when it was run again.
+    /// `None` if the same command passed when it was run again.
     pub remedy: Option<Remedy>,
-    /// Only code was changed.
+    /// True if only code was changed.
     pub only_code: bool,
 }
 
-/// What came after the call at `place` until the same passed, and where that was.
+/// The steps after the call at `place` until the same command passed, and the index of that call.
 pub(crate) fn after(session: &Session<'_>, place: usize) -> Option<(Found, usize)> {
     let failed = session.acts.get(place)?;
     let later = session.acts.iter().enumerate().skip(place + 1).take(WITHIN);
@@ -28,7 +28,7 @@ pub(crate) fn after(session: &Session<'_>, place: usize) -> Option<(Found, usize
     let mut steps: Vec<&Act<'_>> = Vec::new();
     let between = session.acts.get(place + 1..end).unwrap_or_default();
     steps.extend(between.iter().filter(|act| helps(act)));
-    // The same with another option, or as somebody else: that is what helped.
+    // The same command with another option, or as another user: this is the solution.
     if !is_same(passed, failed) && passed.call.command.is_some() {
         steps.push(passed);
     }
@@ -46,7 +46,7 @@ pub(crate) fn after(session: &Session<'_>, place: usize) -> Option<(Found, usize
     Some((Found { remedy, only_code }, end))
 }
 
-/// Whether a call may have changed something for the better.
+/// True if a call may have fixed something.
 fn helps(act: &Act<'_>) -> bool {
     if act.changes() {
         return true;
@@ -56,7 +56,7 @@ fn helps(act: &Act<'_>) -> bool {
     is_run && !is_check && act.call.purpose != Purpose::Vcs && act.call.verdict != Verdict::Failed
 }
 
-/// Whether this, passing, shows that the other does not fail any more.
+/// True if this call's success proves that the other one is fixed.
 fn ends(later: &Act<'_>, failed: &Act<'_>) -> bool {
     match (&later.call.command, &failed.call.command) {
         (Some(one), Some(other)) => {
@@ -88,7 +88,7 @@ fn squeezed(text: &str) -> String {
 }
 
 impl Session<'_> {
-    /// The remedy of what failed last at `place`, and where it passed.
+    /// The remedy of the last failure at `place`, and the index of the call that passed.
     pub(crate) fn remedy(&self, place: usize) -> Option<(Found, usize)> {
         after(self, place)
     }

@@ -1,4 +1,4 @@
-//! What was decided about candidates, and what of it still holds.
+//! Decisions about candidates, and those that are still valid.
 
 use hashbrown::HashMap;
 use retro_model::Timestamp;
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::Candidate;
 use crate::terms::name_of;
 
-/// What was decided.
+/// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// A person wrote it down.
+    /// A person accepted it as a pattern.
     Approved,
-    /// The gate let it in.
+    /// The gate accepted it as a pattern.
     Promoted,
-    /// It is no pattern.
+    /// It is not a pattern.
     Rejected,
-    /// It stays open.
+    /// It remains open.
     Discussed,
-    /// The decision before is taken back.
+    /// The previous decision is revoked.
     Undone,
 }
 
 impl Choice {
-    /// Whether it ends the matter until the evidence changes.
+    /// True if it is valid until the evidence changes.
     pub fn is_final(self) -> bool {
         matches!(self, Choice::Approved | Choice::Promoted | Choice::Rejected)
     }
@@ -44,29 +44,29 @@ impl Choice {
 /// One line of the review log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Names it, so that whoever receives it twice can tell.
+    /// A unique id, so that duplicates can be recognized.
     pub id: String,
-    /// When.
+    /// The time of the decision.
     pub at: Timestamp,
-    /// What.
+    /// The kind of decision.
     pub decision: Choice,
-    /// The candidate, and the pattern where it became one.
+    /// The key of the candidate, or of the pattern if it became one.
     pub key: String,
-    /// Everything that was put together in it.
+    /// All loci that were merged into the candidate.
     #[serde(default)]
     pub loci: Vec<String>,
-    /// Names the evidence that was there.
+    /// A hash of the evidence at that time.
     pub evidence: String,
-    /// The version of the pattern that it made.
+    /// The version of the resulting pattern.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
-    /// In words, for who receives it.
+    /// A description for the recipients.
     #[serde(default)]
     pub title: String,
 }
 
 impl Decision {
-    /// A decision about a candidate. `number` counts the lines of the log before it.
+    /// A decision about a candidate. `number` is the count of earlier lines in the log.
     pub fn of(
         candidate: &Candidate,
         decision: Choice,
@@ -89,7 +89,7 @@ impl Decision {
     }
 }
 
-/// Names the evidence of a candidate: its sessions with what was seen in them, and what helped.
+/// A hash of a candidate's evidence: its sessions, the occurrences in them, and the solutions.
 pub fn evidence_of(candidate: &Candidate) -> String {
     let mut text = String::new();
     let mut members: Vec<String> = candidate
@@ -105,14 +105,14 @@ pub fn evidence_of(candidate: &Candidate) -> String {
     name_of(&text)
 }
 
-/// What holds of the review log: the last decision about each locus.
+/// The valid decisions of a review log: the last one about each locus.
 #[derive(Debug, Default)]
 pub struct Review {
     by_locus: HashMap<String, Decision>,
 }
 
 impl Review {
-    /// Folds the log.
+    /// Folds the decisions of a log.
     pub fn of(log: &[Decision]) -> Review {
         let mut review = Review::default();
         for decision in log {
@@ -130,13 +130,13 @@ impl Review {
         review
     }
 
-    /// The last decision about a candidate, whatever it was called then.
+    /// The last decision about a candidate, even under an earlier key.
     pub fn about(&self, candidate: &Candidate) -> Option<&Decision> {
         let names = std::iter::once(&candidate.key).chain(&candidate.loci);
         names.filter_map(|name| self.by_locus.get(name)).max_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)))
     }
 
-    /// The same, if it is final and the evidence is what it was.
+    /// The same, if it is final and the evidence has not changed.
     pub fn settled(&self, candidate: &Candidate) -> Option<&Decision> {
         let decision = self.about(candidate)?;
         (decision.decision.is_final() && decision.evidence == evidence_of(candidate)).then_some(decision)

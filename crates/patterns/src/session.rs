@@ -1,4 +1,4 @@
-//! One session as detectors see it.
+//! One session, prepared for detectors.
 
 use hashbrown::HashMap;
 use retro_insight::{Beat, Call, Correction, Outcome, Settings, Trace};
@@ -8,11 +8,11 @@ use crate::fault::{self, Fault};
 use crate::sign::{Evidence, Spent, Voice};
 use crate::terms::{name_of, shortened};
 
-/// A longer pause between two calls is not work.
+/// A longer pause between two calls is not work, in milliseconds.
 const PAUSE_MS: u64 = 5 * 60_000;
-/// Characters of a quoted line.
+/// The most characters of a quoted line.
 pub(crate) const QUOTE_CHARS: usize = 180;
-/// Calls of a session that only checks whether something works.
+/// The most calls of a session that only checks whether something works.
 const CHECK_CALLS_MAX: usize = 12;
 
 /// One call of a session.
@@ -20,7 +20,7 @@ pub(crate) struct Act<'a> {
     pub beat: &'a Beat,
     pub call: &'a Call,
     pub fault: Option<Fault>,
-    /// It looks at something and changes nothing.
+    /// True if it reads something and changes nothing.
     pub looks: bool,
 }
 
@@ -29,7 +29,7 @@ impl Act<'_> {
         self.call.changed_files()
     }
 
-    /// What it is called: the program with its sub-command, or the tool.
+    /// Its name: the program with its sub-command, or the tool.
     pub(crate) fn tool(&self) -> &str {
         if self.call.runner.is_empty() { &self.call.name } else { &self.call.runner }
     }
@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The name of its repository in loci and titles.
+    /// The name of its repository for loci and titles.
     pub(crate) fn place(&self) -> &str {
         self.repo.as_deref().unwrap_or("no repository")
     }
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
         self.main().iter().position(Act::changes).map(|at| at as u64)
     }
 
-    /// Names the prompt of a session that changed nothing and was short.
+    /// A hash of the prompt, if the session was short and changed nothing.
     pub(crate) fn check(&self) -> Option<String> {
         let mut requests = self.trace.requests();
         let (Some((_, prompt)), None) = (requests.next(), requests.next()) else { return None };
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
             .then(|| name_of(&retro_text::fingerprint::normal(&shortened(prompt, 200)).to_lowercase()))
     }
 
-    /// What these calls, in their order, used.
+    /// The use of these calls, which must be in order.
     pub(crate) fn spent(&self, places: impl IntoIterator<Item = usize>) -> Spent {
         let mut spent = Spent::default();
         let mut before: Option<i64> = None;
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
         Evidence { event_id, text: shortened(line, QUOTE_CHARS), voice: Voice::Program }
     }
 
-    /// What a call ran or changed, as evidence.
+    /// The command or edit of a call, as evidence.
     pub(crate) fn did(&self, act: &Act<'_>) -> Evidence {
         let text = match (&act.call.command, act.call.edits.first()) {
             (Some(command), _) if act.call.class == retro_model::ToolClass::Shell => {
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
         Evidence { event_id: act.beat.id.clone(), text, voice: Voice::Model }
     }
 
-    /// A path below the working directory without it.
+    /// A path relative to the working directory, if it is below it.
     pub(crate) fn relative<'p>(&self, path: &'p str) -> &'p str {
         let cwd = self.trace.cwd.as_deref().unwrap_or_default();
         let rest = path

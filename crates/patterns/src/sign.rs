@@ -1,15 +1,15 @@
-//! What a detector saw in one session: small, and what is left when the raw bytes are gone.
+//! A detector's finding in one session: small, and kept when the raw bytes are gone.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Whether something went wrong or well.
+/// Whether a sign is good or bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Polarity {
-    /// It costs time again and again.
+    /// A problem that costs time repeatedly.
     Problem,
-    /// It works.
+    /// A way that works well.
     Success,
 }
 
@@ -23,33 +23,33 @@ impl Polarity {
     }
 }
 
-/// Whose words a piece of evidence is.
+/// The author of a piece of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Voice {
-    /// A person typed them.
+    /// A person typed it.
     User,
-    /// The model wrote them: a command, an edit.
+    /// The model wrote it: a command, an edit.
     Model,
-    /// A program printed them, or they came from the web.
+    /// A program printed it, or it came from the web.
     Program,
 }
 
-/// Words of an event.
+/// A quotation from an event.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The event that holds them, or its call.
+    /// The event that contains it, or its call.
     pub event_id: String,
-    /// The words, shortened.
+    /// The text, shortened.
     pub text: String,
-    /// Whose they are.
+    /// The author of the text.
     pub voice: Voice,
 }
 
-/// What was done when it went well afterwards.
+/// The steps before an error was gone.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Remedy {
-    /// What was run or edited, in order.
+    /// Commands and edits, in order.
     pub steps: Vec<Evidence>,
 }
 
@@ -60,93 +60,93 @@ impl Remedy {
     }
 }
 
-/// What a session used for something.
+/// The part of a session that something used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spent {
-    /// Calls.
+    /// The number of calls.
     pub calls: u32,
     /// Tokens: the calls' share of the session's.
     pub tokens: u64,
-    /// Milliseconds between the first and the last of the calls, pauses left out.
+    /// Milliseconds between the first and the last of the calls, without pauses.
     pub ms: u64,
 }
 
-/// One sign.
+/// A finding of a detector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sign {
-    /// The detector.
+    /// The name of the detector.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether it is good.
+    /// Whether it is a problem or a success.
     pub polarity: Polarity,
-    /// Where or what: equal in every session in which it is the same.
+    /// Its location or subject: equal in every session with the same one.
     pub locus: String,
-    /// The words by which near loci are found, sorted.
+    /// The words for the comparison of loci, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub terms: Vec<String>,
-    /// Names among its words: of packages, tables, functions. They may differ where the rest
-    /// is the same.
+    /// Names among its words: of packages, tables, functions. They may differ if the rest is the
+    /// same.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub names: Vec<String>,
-    /// The session made it itself, and only while it worked: another name is another matter.
+    /// True if the session caused it itself while it worked: another name is then another problem.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub own: bool,
-    /// What it is, in words of the evidence.
+    /// A description in words of the evidence.
     pub title: String,
-    /// How often in this session.
+    /// The number of occurrences in this session.
     pub times: u32,
-    /// What a limit over all sessions is compared with.
+    /// A value for comparison with a limit over all sessions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measure: Option<u64>,
-    /// What shows it.
+    /// Quoted events as evidence.
     pub evidence: Vec<Evidence>,
-    /// What helped.
+    /// The solution, if there was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remedy: Option<Remedy>,
-    /// What it used.
+    /// The calls, tokens and time that it used.
     #[serde(default)]
     pub spent: Spent,
 }
 
-/// The signs of one session, and what clustering needs to know of it.
+/// The signs of one session, with the facts that clustering needs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionSigns {
-    /// Whose.
+    /// The name of the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's id of the session.
     pub session_id: String,
-    /// The session that it is a part of.
+    /// Its parent session, if it is a sub-agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// The last part of its working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
-    /// Whether it was real work. One that was not has no signs.
+    /// True if it was real work. Other sessions have no signs.
     pub real: bool,
-    /// When it began.
+    /// When the session began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// Its tokens, sub-agents' included.
+    /// Its tokens, including those of sub-agents.
     pub tokens: u64,
-    /// Minutes in which something happened.
+    /// Minutes with activity.
     pub minutes: u64,
-    /// Calls before the first change of a file; nothing without one.
+    /// Calls before the first change of a file. `None` without a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_to_edit: Option<u64>,
-    /// Names the first prompt, where the session only looked: the same in every run of a check
-    /// that a program asks for.
+    /// A hash of the first prompt, if the session only read: equal in every run of a check that a
+    /// program starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// Names the captured bytes.
+    /// Identifies the captured bytes.
     pub source: String,
-    /// What was seen.
+    /// The signs that detectors found.
     pub signs: Vec<Sign>,
 }
 
 impl SessionSigns {
-    /// The tree that the session is in: sub-agents count with their root.
+    /// The root of the session's tree: sub-agents count under their root.
     pub fn root(&self) -> (&str, &str) {
         (&self.agent, self.parent.as_deref().unwrap_or(&self.session_id))
     }

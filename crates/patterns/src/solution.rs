@@ -1,5 +1,5 @@
-//! A pattern as it is written down: what goes wrong or well, what to do, where it holds, and the
-//! evidence. One file each, so that a person, git and other programs can read and change it.
+//! A saved pattern: the problem or success, the solution, its scope, and the evidence. One file
+//! each, so that people, git and other programs can read and change it.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,138 +15,138 @@ use crate::terms;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The gate let it in.
+    /// The gate accepted it.
     Provisional,
     /// A person approved it.
     Approved,
 }
 
-/// Where a pattern holds.
+/// The scope of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PatternScope {
-    /// Agents in which it was seen.
+    /// Agents with an occurrence.
     pub agents: Vec<String>,
     /// Labels of these repositories, from `[domains]`.
     pub domains: Vec<String>,
-    /// Repositories in which it was seen.
+    /// Repositories with an occurrence.
     pub repositories: Vec<String>,
 }
 
-/// What a pattern rests on.
+/// The evidence of a pattern.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The candidate.
+    /// The key of the candidate.
     pub source_key: String,
-    /// Everything that was put together in it.
+    /// All loci that were merged into it.
     pub loci: Vec<String>,
-    /// Names the evidence.
+    /// A hash of the evidence.
     pub hash: String,
-    /// How often it was seen.
+    /// The number of occurrences.
     pub frequency: u32,
-    /// The sessions, with what shows it: at most twenty.
+    /// At most twenty sessions, with their evidence.
     pub sessions: Vec<SessionEvidence>,
-    /// Sessions in all.
+    /// The number of all sessions.
     pub session_count: u32,
-    /// When it was first and last seen.
+    /// The time of the first occurrence.
     pub first_seen: Option<Timestamp>,
-    /// See `first_seen`.
+    /// The time of the last occurrence.
     pub last_seen: Option<Timestamp>,
-    /// Tokens that it cost.
+    /// Tokens that it used.
     pub tokens: u64,
-    /// Minutes that it cost.
+    /// Minutes that it took.
     pub minutes: u64,
 }
 
-/// What one session shows.
+/// The evidence in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionEvidence {
-    /// Whose.
+    /// The name of the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's id of the session.
     pub session_id: String,
-    /// Words of it, quoted, as they were when this was written.
+    /// Quotations from it, as they were when this was written.
     pub snapshot: Vec<String>,
-    /// Their events.
+    /// The events of the quotations.
     pub evidence_refs: Vec<String>,
 }
 
-/// What one agent can be given.
+/// A text for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PatternHints {
     /// The file that this agent reads.
     pub file: String,
-    /// What can be put into it as it is.
+    /// A text that can be added to the file unchanged.
     pub body: String,
 }
 
 /// A pattern of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
-    /// Its name, and that of its file.
+    /// Its id, also the name of its file.
     pub id: String,
-    /// Evidence, words, meaning: the last, second and first number.
+    /// Major, minor and patch: they change with the meaning, the wording and the evidence.
     pub version: String,
-    /// Whether a person approved it.
+    /// Whether a person has approved it.
     pub status: Status,
-    /// Whether it may be handed out.
+    /// True if it may be distributed.
     pub distribution_ready: bool,
-    /// Why it may not.
+    /// The reason if it may not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_ready: Option<String>,
-    /// Whether it is good.
+    /// Whether it is a problem or a success.
     pub polarity: Polarity,
-    /// What it is: the detector that says most.
+    /// The detector that describes it best.
     #[serde(rename = "type")]
     pub kind: String,
-    /// All detectors that saw it.
+    /// All detectors that found it.
     #[serde(default)]
     pub types: Vec<String>,
-    /// What it is, in a line.
+    /// A title of one line.
     pub title: String,
-    /// What goes wrong, or well.
+    /// A description of the problem, or of the success.
     pub problem: String,
-    /// What helped.
+    /// The solutions, with their evidence.
     #[serde(default)]
     pub resolutions: Vec<Resolution>,
-    /// When to think of it.
+    /// When a reader should apply it.
     pub when_to_use: String,
-    /// When not.
+    /// When a reader should not apply it.
     pub when_not: String,
-    /// Where it holds.
+    /// The scope of the pattern.
     #[serde(default)]
     pub scope: PatternScope,
-    /// What it rests on.
+    /// The evidence of the pattern.
     #[serde(default)]
     pub provenance: Provenance,
-    /// A text for each agent.
+    /// A text for each agent, by name.
     #[serde(default)]
     pub hints: BTreeMap<String, PatternHints>,
 }
 
-/// How a pattern differs from the one before.
+/// How much a pattern differs from the previous version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// In nothing.
+    /// Nothing has changed.
     Unchanged,
-    /// In its evidence.
+    /// Only the evidence has changed.
     Patch,
-    /// In its words, or in its status.
+    /// The wording or the status has changed.
     Minor,
-    /// In what it means.
+    /// The meaning has changed.
     Major,
 }
 
-/// Sessions that a file names.
+/// The most sessions that a file lists.
 const SESSIONS_MAX: usize = 20;
 /// The files that agents read.
 const FILES: &[(&str, &str)] = &[("claude", "CLAUDE.md"), ("codex", "AGENTS.md"), ("grok", "AGENTS.md")];
 
 impl Pattern {
-    /// The pattern that a candidate would make. `domain` labels a repository.
+    /// Makes a pattern from a candidate. `domain` labels a repository.
     pub fn of(candidate: &Candidate, domain: impl Fn(&str) -> Option<String>) -> Pattern {
         let repositories = candidate.repos();
         let mut domains: Vec<String> = repositories.iter().filter_map(|repo| domain(repo)).collect();
@@ -174,20 +174,20 @@ impl Pattern {
         pattern
     }
 
-    /// Says whether it may be handed out.
+    /// Records whether it may be distributed.
     pub fn settle(&mut self, verdict: Verdict) {
         self.distribution_ready = verdict.is_ok() && !self.resolutions.is_empty();
         self.not_ready = verdict.err();
     }
 
-    /// Everything that it says to a reader.
+    /// All of its text for readers.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n{}\n{}\n{}\n", self.title, self.problem, self.when_to_use, self.when_not);
         text.extend(self.hints.values().map(|hint| format!("{}\n", hint.body)));
         text
     }
 
-    /// Writes a body for each agent out of its words.
+    /// Generates the text for each agent.
     pub fn hint(&mut self) {
         let mut body = format!("## {}\n\n{}\n", self.title.replace('\n', " "), self.problem);
         if !self.resolutions.is_empty() {
@@ -210,8 +210,8 @@ impl Pattern {
             .collect();
     }
 
-    /// This pattern with what a newer candidate knows: its evidence, and what else helped. Its
-    /// words stay as they are: a person may have chosen them.
+    /// This pattern with the evidence and the new solutions of a newer candidate. Its wording
+    /// stays, because a person may have edited it.
     pub fn updated(&self, candidate: &Candidate, domain: impl Fn(&str) -> Option<String>) -> Pattern {
         let fresh = Pattern::of(candidate, domain);
         let mut pattern = self.clone();
@@ -235,7 +235,7 @@ impl Pattern {
         pattern
     }
 
-    /// How this differs from the one before it.
+    /// The difference from the previous version.
     pub fn change_from(&self, before: &Pattern) -> Change {
         if (self.polarity, &self.kind) != (before.polarity, &before.kind) {
             return Change::Major;
@@ -256,7 +256,7 @@ impl Pattern {
         if *self == other { Change::Unchanged } else { Change::Patch }
     }
 
-    /// The number that follows `before` after such a change.
+    /// The version number after such a change.
     pub fn next_version(before: &str, change: Change) -> String {
         let mut parts = before.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
         let mut next = || parts.next().unwrap_or(0);
@@ -269,7 +269,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a candidate is this pattern.
+    /// True if a candidate belongs to this pattern.
     pub fn is_of(&self, candidate: &Candidate) -> bool {
         self.id == candidate.key
             || self.provenance.source_key == candidate.key
@@ -344,7 +344,7 @@ fn provenance(candidate: &Candidate) -> Provenance {
     }
 }
 
-/// How like two texts are, by the words that they share.
+/// The similarity of two texts, by their common words.
 pub fn similarity(a: &str, b: &str) -> f64 {
     let (a, b) = (terms::said(a), terms::said(b));
     let shared = a.iter().filter(|term| b.binary_search(term).is_ok()).count();
@@ -352,10 +352,10 @@ pub fn similarity(a: &str, b: &str) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// From here on two patterns are near duplicates.
+/// The similarity from which on two patterns are near duplicates.
 const DUPLICATE: f64 = 0.75;
 
-/// The pattern of the catalog that a candidate nearly says again.
+/// The pattern of the catalog that nearly duplicates a candidate.
 pub fn duplicate_of<'a>(candidate: &Candidate, catalog: &'a [Pattern]) -> Option<&'a Pattern> {
     let says = |pattern: &Pattern| similarity(&pattern.title, &candidate.title);
     let alike =

@@ -1,4 +1,4 @@
-//! The words by which texts are compared: those that carry meaning, and names apart from them.
+//! The words for the comparison of texts: those that carry meaning, with names separate.
 
 use hashbrown::HashSet;
 
@@ -9,7 +9,7 @@ pub(crate) struct Terms {
     pub names: Vec<String>,
 }
 
-/// Words that say that something failed, not what.
+/// Words of failure without a cause.
 const EMPTY: &[&str] = &[
     "a",
     "aborting",
@@ -110,11 +110,11 @@ const EMPTY: &[&str] = &[
     "recipe",
 ];
 
-/// What a line of output says, normalized as [`retro_text::fingerprint`] does.
+/// The terms of an output line, normalized as [`retro_text::fingerprint`] does.
 pub(crate) fn of_error(line: &str) -> Terms {
     let mut terms = Terms::default();
     let mut rest = line;
-    // What is quoted is a name, whatever it looks like.
+    // Quoted text counts as a name.
     let mut plain = String::new();
     while let Some(start) = rest.find(['`', '\'', '"', '‘', '“']) {
         let Some(open) = rest[start..].chars().next() else { break };
@@ -169,7 +169,7 @@ pub(crate) fn of_error(line: &str) -> Terms {
     terms
 }
 
-/// A word with a sign, a digit or a capital inside. Names of classes of errors are words.
+/// True for a word with a sign, a digit or a capital inside. Names of error classes count as words.
 fn is_name(token: &str) -> bool {
     if token.ends_with("Error") || token.ends_with("Exception") || is_code(token) {
         return false;
@@ -179,7 +179,7 @@ fn is_name(token: &str) -> bool {
     token.contains(['_', '.', '/', '@']) || token.chars().any(|c| c.is_ascii_digit()) || inner_capital
 }
 
-/// The code of an error: `E0433`, `TS2307`, `ECONNREFUSED`.
+/// True for an error code: `E0433`, `TS2307`, `ECONNREFUSED`.
 fn is_code(token: &str) -> bool {
     let letters = token.chars().take_while(char::is_ascii_uppercase).count();
     let digits = token.chars().skip(letters).take_while(char::is_ascii_digit).count();
@@ -207,7 +207,7 @@ pub(crate) fn stem(word: &str) -> String {
     word.to_owned()
 }
 
-/// Words that sentences of people are made of, whatever they ask for.
+/// Common words of requests and corrections, which carry no meaning here.
 const SAID: &[&str] = &[
     "a", "about", "again", "all", "already", "also", "always", "am", "an", "and", "any", "anything", "are",
     "as", "ask", "asked", "at", "back", "be", "been", "before", "but", "by", "can", "could", "did", "do",
@@ -227,8 +227,8 @@ const SAID: &[&str] = &[
     "ne", "un", "une", "los", "las", "en", "y", "et", "est", "sie",
 ];
 
-/// The words of something that a person said, sorted. Letters without spaces between words
-/// are taken in pairs.
+/// The words of a person's text, sorted. Scripts without spaces between words are split into pairs
+/// of letters.
 pub(crate) fn said(text: &str) -> Vec<String> {
     let mut terms: HashSet<String> = HashSet::new();
     if retro_text::tongue::is_spaced(text) {
@@ -262,7 +262,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// Twelve letters that name a text.
+/// The first twelve hexadecimal digits of a hash of a text.
 pub(crate) fn name_of(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(12).collect()
 }

@@ -24,9 +24,9 @@ pub(super) const DETECTOR: Detector = Detector {
     counts: always,
 };
 
-/// Calls before the end among which an error is what the session ended with.
+/// An error among this many last calls counts as the ending of the session.
 const LAST_CALLS: usize = 8;
-/// Terms of a request that are compared.
+/// The most terms of a request that are compared.
 const TERMS_MAX: usize = 24;
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {

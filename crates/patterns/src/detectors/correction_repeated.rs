@@ -24,9 +24,9 @@ pub(super) const DETECTOR: Detector = Detector {
     counts: always,
 };
 
-/// Corrections that are less sure say nothing that holds again.
+/// Corrections with less confidence are not general rules.
 const SURE: f64 = 0.6;
-/// Kinds of corrections that report, or take something back.
+/// Kinds of corrections that report, or undo something.
 const REPORTS: &[&str] = &["complaint", "undo", "rework", "interruption"];
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {
@@ -50,7 +50,7 @@ fn detect(session: &Session<'_>) -> Vec<Sign> {
         }
         let mut sign = sign(Polarity::Problem, locus, format!("the person says: \"{quote}\""));
         sign.terms = terms;
-        // What the person asks for is what solves it.
+        // The person's request is the solution.
         sign.remedy = Some(Remedy { steps: vec![evidence.clone()] });
         let after = session
             .acts
@@ -65,7 +65,7 @@ fn detect(session: &Session<'_>) -> Vec<Sign> {
     signs
 }
 
-/// Whether a call comes after the event that holds a correction.
+/// True if a call comes after the event of a correction.
 fn is_after(session: &Session<'_>, act: &crate::session::Act<'_>, event_id: &str) -> bool {
     let at = |id: &str| session.trace.beats.iter().position(|beat| beat.id == id);
     act.beat.thread == 0 && at(event_id).is_some_and(|place| at(&act.beat.id).is_some_and(|own| own > place))

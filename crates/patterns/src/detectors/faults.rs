@@ -1,5 +1,5 @@
-//! Errors of a session, each once, with where it came up and what ended it: what the detectors
-//! about errors share.
+//! The errors of a session, each once, with its occurrences and its end. The detectors for errors
+//! share this.
 
 use hashbrown::HashMap;
 
@@ -12,23 +12,24 @@ use crate::terms::shortened;
 /// An error of a session.
 pub(super) struct Seen<'s> {
     pub fault: &'s Fault,
-    /// The calls that showed it.
+    /// Indices of the calls that showed it.
     pub places: Vec<usize>,
     pub remedy: Option<Remedy>,
-    /// The call that passed.
+    /// Index of the call that passed.
     pub end: Option<usize>,
-    /// It came of the work itself and went with it.
+    /// True if the work itself caused it and fixed it.
     pub own: bool,
-    /// Code was changed before it came up.
+    /// True if code was changed before its first occurrence.
     edited_before: bool,
 }
 
-/// How often an error of one's own making comes up before it is more than a round of work.
+/// Occurrences from which on an error of the session's own code is more than a normal round of
+/// work.
 const ROUNDS_MIN: usize = 3;
-/// Evidence of one error.
+/// The most pieces of evidence for one error.
 const EVIDENCE_MAX: usize = 3;
 
-/// Every error of a session, in the order in which they came up.
+/// Every error of a session, in order of their first occurrence.
 pub(super) fn seen<'s>(session: &'s Session<'_>) -> Vec<Seen<'s>> {
     let mut order: Vec<&'s str> = Vec::new();
     let mut by_locus: HashMap<&'s str, Vec<usize>> = HashMap::new();
@@ -65,15 +66,15 @@ pub(super) fn seen<'s>(session: &'s Session<'_>) -> Vec<Seen<'s>> {
 }
 
 impl Seen<'_> {
-    /// Whether this is how work goes: a test that fails before it is met, a mistake that was
-    /// made and mended at once.
+    /// True for a normal part of work: a test that fails before the code is written, or a mistake
+    /// that was fixed at once.
     pub(super) fn is_work(&self) -> bool {
         let is_round =
             self.own && self.places.len() < ROUNDS_MIN && (self.end.is_some() || self.edited_before);
         self.fault.asserts || is_round
     }
 
-    /// The sign of this error.
+    /// Makes the sign of this error.
     pub(super) fn sign(&self, session: &Session<'_>, polarity: Polarity) -> Sign {
         let first = self.places.first().and_then(|place| session.acts.get(*place));
         let tool = first.map_or("", |act| act.tool());
@@ -96,7 +97,7 @@ impl Seen<'_> {
             (Some(first), None) => (*first..=last).collect(),
             _ => Vec::new(),
         };
-        // Of a long way between two, only the calls that failed and those after them count.
+        // If the occurrences are far apart, only the failed calls and those just after them count.
         let places = if places.len() > 3 * self.places.len() + 12 { self.places.clone() } else { places };
         sign.spent = session.spent(places);
         sign

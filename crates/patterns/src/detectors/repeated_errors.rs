@@ -22,7 +22,7 @@ pub(super) const DETECTOR: Detector = Detector {
     counts: always,
 };
 
-/// How often makes it repeated.
+/// The number of occurrences that counts as repeated.
 const TIMES_MIN: usize = 3;
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {

@@ -27,7 +27,7 @@ pub(super) const DETECTOR: Detector = Detector {
     counts: always,
 };
 
-/// Failures in a row that make a storm.
+/// The number of consecutive failures that is a storm.
 const STORM_MIN: usize = 3;
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {
@@ -73,7 +73,7 @@ fn storm(session: &Session<'_>, seen: &[faults::Seen<'_>], places: &[usize]) -> 
     }
     let act = session.acts.get(*places.first()?)?;
     let command = act.call.command.as_deref()?;
-    // What a test expects fails until the code is written.
+    // A test fails as expected until the code is written.
     if of_error.is_some() || act.call.is_validation() {
         return None;
     }

@@ -25,12 +25,12 @@ pub(super) const DETECTOR: Detector = Detector {
     counts: always,
 };
 
-/// Rounds that make a loop.
+/// The number of rounds that is a loop.
 const ROUNDS_MIN: usize = 3;
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {
     let mut failures: HashMap<u32, Vec<usize>> = HashMap::new();
-    // For each file: failures when it was last changed, and the calls of each round.
+    // For each file: the number of failures at its last change, and the calls of each round.
     let mut files: HashMap<(u32, &str), (usize, Vec<usize>, usize)> = HashMap::new();
     for (place, act) in session.acts.iter().enumerate() {
         let failed = failures.entry(act.beat.thread).or_default();
@@ -61,7 +61,7 @@ fn detect(session: &Session<'_>) -> Vec<Sign> {
         .map(|((_, path), (_, rounds, first))| (path, [vec![first], rounds].concat()))
         .collect();
     loops.sort_by(|a, b| (b.1.len(), a.0).cmp(&(a.1.len(), b.0)));
-    // Files that were changed together in one loop are one loop.
+    // Files that were changed together are one loop.
     let mut taken: Vec<usize> = Vec::new();
     let mut signs = Vec::new();
     for (path, places) in loops {

@@ -31,7 +31,7 @@ pub(super) const DETECTOR: Detector = Detector {
 const CALLS_MIN: usize = 5;
 const EQUAL_MIN: usize = 3;
 
-/// Words of a command line that ask for a schema.
+/// Words of a command line that shows a schema.
 const ASKS: &[&str] = &[
     "\\d ",
     "\\d+",
@@ -57,7 +57,7 @@ const ASKS: &[&str] = &[
     "describe_table",
 ];
 
-/// Words of an answer to arguments that do not fit.
+/// Words of a response to wrong arguments.
 const REFUSED: &[&str] = &[
     "inputvalidationerror",
     "invalid arguments",
@@ -107,7 +107,7 @@ fn asks(session: &Session<'_>, act: &Act<'_>) -> bool {
         let lower = act.call.sample.as_deref().unwrap_or_default().to_lowercase();
         act.call.is_failed() && REFUSED.iter().any(|words| lower.contains(words))
     };
-    // Words of a search or of a message of git ask for nothing.
+    // Search words and commit messages do not count.
     let is_text = act.call.command.is_some()
         && matches!(act.call.purpose, Purpose::Search | Purpose::Vcs | Purpose::Test | Purpose::Lint);
     let asked = || {

@@ -23,7 +23,7 @@ pub(super) const DETECTOR: Detector = Detector {
     counts,
 };
 
-/// Calls from which on a start can be slow.
+/// The least number of calls of a slow start.
 pub(crate) const CALLS_MIN: u64 = 12;
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {

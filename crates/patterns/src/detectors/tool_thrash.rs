@@ -68,7 +68,7 @@ fn alternating(session: &Session<'_>) -> Vec<Sign> {
             .filter_map(|place| session.acts.get(*place))
             .map(|act| session.did(act))
             .collect();
-        // What passed last is what this repository uses.
+        // The tool that passed last is the one that this repository uses.
         let passed = places
             .iter()
             .rev()
@@ -91,7 +91,7 @@ fn same(session: &Session<'_>) -> Vec<Sign> {
             );
             continue;
         }
-        // A failing one is a storm.
+        // A failing command is a storm, not a thrash.
         let Some(command) = act.call.command.as_deref().filter(|_| !act.call.is_failed()) else { continue };
         runs.entry((act.beat.thread, command.to_owned())).or_default().push(place);
     }
