@@ -1,8 +1,8 @@
 //! Questions about costs, answered without blocking other processes.
 //!
-//! [`read`] reads what is new (`news.rs`), the answer is made from the index with these
-//! sessions laid over it, and printed. Only then does [`Asked::keep`] keep what was read. A
-//! slow reader of the answer, a read-only disk or a full one change nothing about it.
+//! [`read`] reads new sessions (`news.rs`), and the answer is computed from the index overlaid with
+//! these sessions, and printed. Only then does [`Asked::keep`] capture them. A slow reader of the
+//! answer, a read-only disk or a full disk therefore cannot change it.
 
 use retro_model::{Event, LedgerRow, SessionKey};
 use retro_store::{Index, SessionRow, Store};

@@ -143,7 +143,7 @@ impl Session<'_> {
         None
     }
 
-    /// The time from which a stage may run. A stage that does not wait ignores the clock.
+    /// The earliest starting time of a stage. A stage that does not wait ignores the clock.
     fn may_run_ms(&self, wait_ms: i64) -> i64 {
         if wait_ms == 0 { 0 } else { self.changed_ms().saturating_add(wait_ms) }
     }

@@ -107,7 +107,7 @@ pub struct Skipped {
     pub may_hold_logs: bool,
 }
 
-/// Sessions without news, which are only counted.
+/// Sessions without news, counted and not listed.
 #[derive(Default)]
 pub(crate) struct Quiet {
     /// Number of these sessions.
@@ -123,7 +123,7 @@ pub struct Discovery {
     pub sessions: Vec<SessionFiles>,
     /// Sessions that were forgotten and whose logs are still there. They are not read.
     pub forgotten: Vec<SessionFiles>,
-    /// Further sessions without news, which were only counted.
+    /// Further sessions without news, counted and not listed.
     pub(crate) quiet: Quiet,
     /// Files that serve many sessions.
     pub shared: Vec<SharedFile>,

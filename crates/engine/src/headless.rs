@@ -1,9 +1,9 @@
 //! Runs a model-backed miner: the user's own `codex` or `claude`, on request only.
 //!
-//! The text goes in on standard input and never as an argument; no shell is involved. After 900
-//! seconds the program is killed with everything it started. Neither program writes a session of
-//! its own, so that our runs are never captured as the user's work. Its redacted output is kept
-//! under `headless/` in the store.
+//! The text goes in on standard input and never as an argument, without a shell. After 900 seconds
+//! the program is killed with everything it started. Neither program writes a session of its own,
+//! so that our runs are never captured as the user's work. Its redacted output is kept under
+//! `headless/` in the store.
 
 mod desk;
 pub(crate) mod process;

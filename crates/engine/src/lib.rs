@@ -1,14 +1,14 @@
 //! Sync: from the agents' folders to the store, stage by stage.
 //!
-//! Follow the data: [`mod@discover`] finds files, [`mod@sync`] compares them with what the store
-//! has seen, [`capture`] keeps their new bytes and reads them in the same pass, `derive` runs the
-//! [`stages`] that are due, all in batches under the store's lock. [`news`] reads new sessions for
-//! a question without the lock, and [`ask`] answers from them. [`hook`] and [`mod@watch`] also
-//! capture sessions, and [`mod@read`] reads them back.
+//! Follow the data: [`mod@discover`] finds files, [`mod@sync`] compares them with the stamps in the
+//! store, [`capture`] keeps their new bytes and reads them in the same pass, `derive` runs the due
+//! [`stages`], all in batches under the store's lock. [`news`] reads new sessions for a question
+//! without the lock, and [`ask`] answers from them. [`hook`] and [`mod@watch`] also capture
+//! sessions, and [`mod@read`] reads them back.
 //!
 //! **Invariants.** Sources are only read. A failed session does not stop the others. The contents
 //! of the store after a sync depend on the bytes, the configuration and the version, never on the
-//! order or the pieces in which the bytes arrived.
+//! order or the chunks of their arrival.
 
 pub mod ask;
 mod budget;

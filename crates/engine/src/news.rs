@@ -1,6 +1,6 @@
 //! Reads new sessions for a question, without a lock and without writing.
 //!
-//! Each question decides what it needs of the events ([`Reading`]): costs need ledgers, a search
+//! Each question has its own product of the events ([`Reading`]): costs need ledgers, a search
 //! needs passages. [`News::keep`] captures these sessions afterwards by an ordinary sync, unless
 //! another process is writing.
 

@@ -1,8 +1,8 @@
-//! What recurs over sessions, kept ready to be asked, and what was decided about it.
+//! Recurring patterns over all sessions, kept ready for queries, and the decisions about them.
 //!
 //! Candidates are made of the signs that the stage `detect` left, and are a cache. Truth is the
 //! catalog (`catalog.rs`), the review log and the queue of decisions (`sink.rs`). `curate.rs`
-//! changes them, each write in an order that a stop in between does not hurt.
+//! changes them in an order that makes a stop between two writes harmless.
 
 mod catalog;
 mod curate;
@@ -20,18 +20,18 @@ pub use catalog::{Catalog, catalog, export, history};
 pub use curate::{Curator, Done, Words};
 pub use sink::{Flushed, flush};
 
-/// Bodies: the signs of a session.
+/// Name of the bodies that hold the signs of a session.
 pub(crate) const SIGNS: &str = "signs";
 
-/// What was decided about candidates.
+/// Decisions about candidates.
 pub static REVIEWS: Journal<Decision> = Journal::at(REVIEW_LOG);
 /// Decisions that wait for their sink.
 pub static QUEUE: Journal<Decision> = Journal::at(DECISION_QUEUE);
 
-/// What recurs, as it is kept.
+/// The file of candidates.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
-    /// How far changes were followed. It comes first: it is read without the rest.
+    /// The last change that was followed. This field comes first, so that it can be read alone.
     seen: String,
     schema: String,
     sessions: usize,
@@ -41,18 +41,18 @@ struct Kept {
 
 const SCHEMA: &str = "retro.patterns.candidates/1";
 
-/// What recurs over the sessions of a store.
+/// Recurring patterns over the sessions of a store.
 #[derive(Debug, Clone, Default)]
 pub struct Recurring {
-    /// Sessions that were looked at.
+    /// Number of sessions examined.
     pub sessions: usize,
-    /// How many real sessions each agent has.
+    /// Number of real sessions of each agent.
     pub corpus: Corpus,
-    /// What recurs, by key.
+    /// Candidates for patterns, by key.
     pub candidates: Vec<Candidate>,
 }
 
-/// What recurs; nothing where it was never looked for, or the file is damaged.
+/// Reads the candidates. Empty if none were ever made, or the file is damaged.
 pub fn recurring(store: &Store) -> Result<Recurring, Error> {
     let bytes = store.candidates()?.unwrap_or_default();
     let kept: Kept = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn recurring(store: &Store) -> Result<Recurring, Error> {
     })
 }
 
-/// How far the kept candidates have come.
+/// The last change that the candidates include.
 pub(crate) fn seen(store: &Store) -> Result<Seen, Error> {
     let head = store.candidates_head()?;
     let head = String::from_utf8_lossy(&head);
@@ -71,7 +71,7 @@ pub(crate) fn seen(store: &Store) -> Result<Seen, Error> {
     Ok(seen.and_then(|(seen, _)| Seen::parse(seen)).unwrap_or_default())
 }
 
-/// Puts the signs of all sessions together again.
+/// Makes the candidates again from the signs of all sessions.
 pub(crate) fn refresh(all: &Everything<'_>, seen: &Seen) -> Result<(), Error> {
     let excluded = &all.config.detect.value.exclude;
     let rows = all.index.bodies(SIGNS)?;

@@ -1,21 +1,21 @@
-//! Where programs keep their data on each platform. Pure, so that every
-//! platform's rules are tested on any of them.
+//! The folders in which programs keep their data on each platform. Pure, so that every platform's
+//! rules can be tested on any platform.
 
 use std::path::{Path, PathBuf};
 
 /// A family of operating systems, as far as folders are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux and everything that follows the XDG rules.
+    /// Linux and every other system that follows the XDG rules.
     Unix,
-    /// macOS.
+    /// macOS, with its `Library` folder.
     Mac,
-    /// Windows.
+    /// Windows, with its `AppData` folder.
     Windows,
 }
 
 impl Platform {
-    /// The one this program was built for.
+    /// The platform that this program was built for.
     pub fn current() -> Platform {
         if cfg!(windows) {
             Platform::Windows
@@ -51,12 +51,12 @@ impl Platform {
     }
 }
 
-/// Free bytes on the disk that holds `path`, or will hold it.
+/// Free bytes on the disk that holds `path` or will hold it.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     path.ancestors().find(|folder| folder.is_dir()).and_then(|folder| fs4::available_space(folder).ok())
 }
 
-/// Room on a disk.
+/// Space on a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskRoom {
     /// Bytes that are free.
@@ -65,14 +65,14 @@ pub struct DiskRoom {
     pub total: u64,
 }
 
-/// Room on the disk that holds `path`, or will hold it.
+/// Space on the disk that holds `path` or will hold it.
 pub fn disk_room(path: &Path) -> Option<DiskRoom> {
     let folder = path.ancestors().find(|folder| folder.is_dir())?;
     let stats = fs4::statvfs(folder).ok()?;
     Some(DiskRoom { free: stats.available_space(), total: stats.total_space() })
 }
 
-/// XDG says: a relative value is ignored.
+/// Drops a relative path: the XDG rules say that programs must ignore it.
 fn absolute(value: Option<String>) -> Option<PathBuf> {
     value.map(PathBuf::from).filter(|path| path.is_absolute())
 }
@@ -86,20 +86,19 @@ pub fn expand_home(path: &str, home: &Path) -> PathBuf {
     }
 }
 
-/// The parts of a path as a log writes it, whichever platform wrote it: a
-/// Windows log may be read on Linux.
+/// The parts of a path in a log, whatever platform wrote it: a Windows log may be read on Linux.
 pub fn components(path: &str) -> Vec<&str> {
     let windows = path.contains('\\') && !path.starts_with('/');
     path.split(|c| c == '/' || (windows && c == '\\')).filter(|part| !part.is_empty()).collect()
 }
 
-/// Whether two paths of a log name the same folder. Windows paths are compared
-/// without case, whichever way their slashes lean.
+/// Whether two paths of a log name the same folder. Windows paths are compared without regard to
+/// case and slashes.
 pub fn same_path(a: &str, b: &str) -> bool {
     is_below(a, b) && is_below(b, a)
 }
 
-/// Whether `path` is `folder` or lies below it.
+/// Whether `path` is `folder` or is below it.
 pub fn is_below(path: &str, folder: &str) -> bool {
     let blind = is_drive_path(path) || is_drive_path(folder);
     let (path, folder) = (components(path), components(folder));
@@ -112,11 +111,11 @@ fn is_drive_path(path: &str) -> bool {
     matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic()) || path.starts_with("\\\\")
 }
 
-/// The project a working directory belongs to, from its name alone: its last
-/// part; a worktree kept inside a repository belongs to that repository.
+/// The project of a working directory, from its name alone: its last part. A worktree inside a
+/// repository belongs to that repository.
 pub fn project_name(cwd: &str) -> Option<String> {
     let parts = components(cwd);
-    // Agents keep theirs in a hidden folder of their own, such as `.claude/worktrees`.
+    // Agents keep worktrees in a hidden folder of their own, such as `.claude/worktrees`.
     let inside = parts.windows(2).position(|pair| matches!(pair, [a, "worktrees"] if a.starts_with('.')));
     let end = match inside {
         Some(at) => at,

@@ -1,9 +1,9 @@
-//! The prices in force: the table in the program, what was imported over it, and
-//! the user's own rows from the configuration.
+//! The prices in force: the built-in table, the prices imported over it, and the user's own rows
+//! from the configuration.
 //!
-//! An import may hold thousands of rows, so it is kept in a file of its own,
-//! `prices.json` beside the configuration file; the few prices a user sets by hand
-//! stand in the configuration itself, where a person looks for them.
+//! An import may hold thousands of rows, so it has its own file, `prices.json` beside the
+//! configuration file. The few prices that a user sets by hand are in the configuration itself,
+//! where people look for them.
 
 use jiff::civil::Date;
 use retro_agents::open_regular;
@@ -17,7 +17,8 @@ use crate::{Config, Error, World};
 
 const SCHEMA: &str = "retro.prices/1";
 
-/// Bytes of prices that are read: a table of everything that is sold has a few million.
+/// Largest file of prices that is read. A table of all prices on the market has a few million
+/// bytes.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The file of imported prices.
@@ -29,7 +30,7 @@ struct Kept {
     rows: Vec<PriceRow>,
 }
 
-/// Where imported prices are kept: beside the configuration file.
+/// The path of the file of imported prices, beside the configuration file.
 pub fn file(world: &World, config: &Config) -> PathBuf {
     let config = config.file.clone().unwrap_or_else(|| platform_file(world));
     config.with_file_name("prices.json")
@@ -42,18 +43,19 @@ pub fn load(world: &World, config: &Config) -> Result<Prices, Error> {
     without_own(world, config)?.with_overrides(own).map_err(unusable(&place))
 }
 
-/// The same without the user's own rows: what an import is laid over.
+/// The prices without the user's own rows. An import is applied to these.
 pub fn without_own(world: &World, config: &Config) -> Result<Prices, Error> {
     let path = file(world, config);
     let prices = Prices::embedded().map_err(unusable(&path))?;
-    // Beside a configuration in a store it is the store's, which may come from somebody else.
+    // A file beside a configuration in a store belongs to the store, which may come from another
+    // person.
     let is_link = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
     if is_link && path.starts_with(&config.root.value) {
         let source = io::Error::other("it is a link, and retro follows none inside a store");
         return Err(Error::Read { path, source });
     }
     let mut text = String::new();
-    // A pipe would make us wait, a device would never end.
+    // A pipe would block us, and a device would never end.
     match open_regular(&path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text)) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(prices),
@@ -63,7 +65,7 @@ pub fn without_own(world: &World, config: &Config) -> Result<Prices, Error> {
     prices.with_imported(kept.rows).map_err(unusable(&path))
 }
 
-/// Keeps imported rows in the place of those that were kept before.
+/// Stores imported rows, replacing those of earlier imports.
 pub fn keep(path: &Path, prices: &Prices) -> Result<(), Error> {
     let rows: Vec<&PriceRow> = prices.imported_rows().collect();
     let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();

@@ -1,9 +1,9 @@
-//! How far work is that lasts, for whoever waits for it.
+//! Progress of long work, for its callers.
 
 /// The stage whose work is counted in passages.
 const VECTORS: &str = "vectors";
 
-/// How far a sync is.
+/// Progress of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// The stage at work.
@@ -17,7 +17,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What is counted.
+    /// The unit of the counts.
     pub fn unit(&self) -> &'static str {
         if self.stage == VECTORS { "passages" } else { "sessions" }
     }

@@ -1,4 +1,4 @@
-//! Reading sessions: whole ones back from raw, and the head and tail of live ones.
+//! Reads sessions: whole ones back from raw, and the head and tail of live ones.
 
 use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told, open_regular,
@@ -13,10 +13,10 @@ use crate::Error;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
 use crate::session_row::session_row;
 
-/// Bytes of raw beyond which a session is not held in memory as a whole.
+/// Bytes of raw above which a session is not held in memory as a whole.
 pub const LARGE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A session as its captured bytes tell it, computed from raw. Writes nothing.
+/// Reads a session back from its captured bytes. Writes nothing.
 pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Settled, Error> {
     let mut events = Vec::new();
     let mut keep = |event: Box<Event>| {
@@ -27,8 +27,8 @@ pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Set
     Ok(Settled { events, coverage, gaps, facts })
 }
 
-/// What lists show of every session, from the session files alone: for a store without an
-/// index. Sessions that cannot be read are left out.
+/// The rows of all sessions, made from the session files alone, for a store without an index. Skips
+/// unreadable sessions.
 pub fn rows_of_files(store: &Store) -> Result<Vec<SessionRow>, Error> {
     let mut rows = Vec::new();
     for key in store.session_keys()? {
@@ -42,28 +42,27 @@ pub fn rows_of_files(store: &Store) -> Result<Vec<SessionRow>, Error> {
     Ok(rows)
 }
 
-/// Events of a session that are held for reading: these at its start, and those at
-/// its end.
+/// Number of events at the start of a session that are held for reading, and at its end.
 const FIRST_EVENTS_MAX: usize = 1_000;
 const LAST_EVENTS_MAX: usize = 50_000;
 
-/// Bytes of raw beyond which long texts are cut for reading.
+/// Bytes of raw above which long texts are cut for reading.
 const WHOLE_TEXTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What is then held of a text.
+/// Length of a text after such a cut, in bytes.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// A session for reading: all of it, or what of it can be held.
+/// A session for reading: all of it, or the part that can be held.
 pub struct Legible {
-    /// The session; of very many events only the first and the last.
+    /// The session. A very long one has only its first and last events.
     pub settled: Settled,
     /// All events by kind.
     pub event_counts: BTreeMap<Kind, u64>,
-    /// Events between the first and the last that are not held.
+    /// Number of events between the first and the last that are not held.
     pub left_out: u64,
 }
 
-/// A session of any size, for somebody who reads it.
+/// Reads a session of any size for display.
 pub fn legible(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Legible, Error> {
     let mut bytes = 0;
     for slot in store.raw_slots(key)? {
@@ -106,13 +105,14 @@ fn shorten(event: &mut Event) {
     }
 }
 
-/// Never stops: for readers that nobody interrupts.
+/// Never requests a stop, for reading without interruption.
 fn never() -> bool {
     false
 }
 
-/// Reads a session from raw, whatever its size, and hands over its settled events in
-/// order. Files that hold no records are not opened: there may be thousands. Ends early, with [`Error::Stopped`], once `stop` says so.
+/// Reads a session of any size from raw and passes on its settled events in order. Files without
+/// records are not opened, because there may be thousands. Returns [`Error::Stopped`] once `stop`
+/// returns true.
 pub fn stream(
     store: &Store,
     agent: &dyn Agent,
@@ -132,12 +132,12 @@ pub fn stream(
     fold(agent, key, parts.collect(), Some(store), stop, take)
 }
 
-/// Opens a part of a session.
+/// Opens one part of a session.
 pub(crate) type Open = Box<dyn FnOnce() -> Result<Box<dyn Read>, Error>>;
 
-/// Settles the parts of a session, of any size, in the order given. Damage in a part of
-/// which there is a later revision is a gap; in any other it is an error, because what is
-/// made of the rest would take the place of what was made of the whole.
+/// Settles the parts of a session of any size, in the given order. Damage in a part with a later
+/// revision is a gap. In any other part it is an error, because a result of the rest would replace
+/// that of the whole.
 pub(crate) fn fold(
     agent: &dyn Agent,
     key: &SessionKey,
@@ -192,7 +192,7 @@ pub(crate) fn fold(
     folding.finish()
 }
 
-/// What a part says that cannot be read: one gap.
+/// The output of an unreadable part: one gap.
 fn unreadable(part: &Part, why: &str) -> Out {
     let mut out = Out::default();
     out.gaps.push(Gap {
@@ -206,8 +206,7 @@ fn unreadable(part: &Part, why: &str) -> Out {
     out
 }
 
-/// The raw files of a session that hold records, those that say little before those that
-/// say much.
+/// The raw files of a session that hold records, small sources first.
 fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, Error> {
     let mut all = Vec::new();
     for (source, entry) in &file.sources {
@@ -234,7 +233,7 @@ fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, E
     Ok(all.into_iter().map(|(_, slot, part)| (slot, part)).collect())
 }
 
-/// A shelf that takes disk space only when something is put on it.
+/// A shelf that takes disk space only when it is first used.
 struct ScratchShelf<'a> {
     store: Option<&'a Store>,
     scratch: Option<Scratch>,
@@ -262,7 +261,7 @@ impl Shelf for ScratchShelf<'_> {
     }
 }
 
-/// Hands the bytes of a raw file to `take`, piece by piece.
+/// Passes the bytes of a raw file to `take`, piece by piece.
 pub fn feed_raw(store: &Store, slot: &Slot, take: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
     let mut bytes = store.archive(slot).read()?;
     let mut buffer = vec![0; 256 * 1024];
@@ -276,7 +275,7 @@ pub fn feed_raw(store: &Store, slot: &Slot, take: &mut dyn FnMut(&[u8])) -> Resu
     }
 }
 
-/// The name under which a format stands in session files.
+/// The name of a format in session files.
 pub(crate) fn format_name(format: Format) -> &'static str {
     match format {
         Format::JsonLines => "json_lines",
@@ -295,16 +294,16 @@ pub(crate) fn format_named(name: &str) -> Format {
     }
 }
 
-/// How a source is cut into records, as its session file says.
+/// The format of a source's records, according to its session file.
 pub fn source_format(entry: &SourceEntry) -> Format {
     format_named(&entry.format)
 }
 
-/// Bytes of a log that are looked at where its first ones hold no title.
+/// Bytes of a log that are searched for a title if its first ones hold none.
 const LONG_HEAD_BYTES: usize = 4 * HEAD_BYTES;
 
-/// What the head and the tail of a live session's files tell of it: enough for
-/// a title, a folder and a time. Whatever cannot be read is left out.
+/// Reads the head and the tail of a live session's files: enough for a title, a folder and a time.
+/// Skips unreadable files.
 pub fn peek(session: &SessionFiles) -> Facts {
     let mut facts = Facts::default();
     for file in &session.files {
@@ -327,7 +326,7 @@ pub fn peek(session: &SessionFiles) -> Facts {
             let mut reader = Reader::new(session.agent, part.clone(), None);
             reader.feed(&head);
             facts.merge(&reader.finish().out.facts);
-            // Instructions may fill the beginning of a log before its first prompt.
+            // Instructions may fill the start of a log before its first prompt.
             if whole || !file.source.is_main() || facts.own_title().is_some() {
                 break;
             }
@@ -346,7 +345,7 @@ fn peek_tail(agent: &dyn Agent, part: Part, path: &std::path::Path, size: u64) -
     let mut tail = Vec::new();
     file.take(HEAD_BYTES as u64).read_to_end(&mut tail).ok()?;
     let first = tail.iter().position(|byte| *byte == b'\n')? + 1;
-    // Record numbers of the tail are not known; any that come after the head's will do.
+    // The record numbers of the tail are unknown. Any numbers after those of the head will do.
     let cursor = Cursor { line_end: start + first as u64, records: 1 << 40, state: Vec::new() };
     let mut reader = Reader::new(agent, part, Some(&cursor));
     reader.feed(&tail[first..]);

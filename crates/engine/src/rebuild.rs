@@ -1,4 +1,4 @@
-//! Making again what is derived, from raw.
+//! Makes derived data again from raw.
 
 use retro_model::SessionKey;
 use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
@@ -14,9 +14,9 @@ use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
 use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, recapture, reconcile, trouble};
 
-/// Makes an index again that is gone, by an ordinary sync, so that a question has something to
-/// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
-/// nothing can be written. A store that cannot be opened is for the question to tell of.
+/// Makes a lost index again by an ordinary sync, so that a question can be answered. Returns
+/// whether it did: it does nothing if there is an index, if the store has no session, or if another
+/// process is writing. A question reports a store that cannot be opened.
 pub fn restore_index(
     world: &World,
     config: &Config,
@@ -30,8 +30,8 @@ pub fn restore_index(
     Ok(true)
 }
 
-/// Whether the index is of another time than the files of the store, or of another store, and
-/// no program is just bringing it up to date. Unknown counts as no.
+/// Whether the index and the files of the store were written at different times, or the index
+/// belongs to another store, while no process is updating it. False if that is unknown.
 pub fn is_of_another_time(config: &Config) -> bool {
     let Ok(store) = Store::open(&config.root.value, Arc::new(RealDisk)) else { return false };
     if store.has_foreign_index() {
@@ -43,7 +43,7 @@ pub fn is_of_another_time(config: &Config) -> bool {
     differs() && matches!(store.try_lock(), Ok(Some(_))) && differs()
 }
 
-/// Whether the store has sessions of which its index knows nothing at all.
+/// Whether the store has sessions but the index has none.
 fn is_index_lost(store: &Store) -> Result<bool, Error> {
     let knows_some = match store.index_if_there()? {
         Some(index) => index.session_count()? > 0,
@@ -52,8 +52,8 @@ fn is_index_lost(store: &Store) -> Result<bool, Error> {
     Ok(!knows_some && !store.session_keys()?.is_empty())
 }
 
-/// Drops what `stage` made (everything without one) and makes it again, also for sessions
-/// that are still growing.
+/// Drops the results of `stage`, or of all stages if it is `None`, and makes them again, also for
+/// sessions that still grow.
 pub fn rebuild(
     world: &World,
     config: &Config,
@@ -63,7 +63,7 @@ pub fn rebuild(
     rebuild_of(STAGES, world, config, stage, progress)
 }
 
-/// The same with other stages than [`STAGES`].
+/// Like [`rebuild`], with other stages than [`STAGES`].
 pub fn rebuild_of(
     stages: &'static [Stage],
     world: &World,
@@ -107,20 +107,20 @@ pub fn rebuild_of(
     Ok(report)
 }
 
-/// On which sessions the stages run that are due.
+/// The sessions on which due stages run.
 #[derive(Clone, Copy)]
 enum Choose<'a> {
-    /// On those that have not changed for as long as each stage waits.
+    /// Sessions that have not changed for as long as each stage waits.
     Due,
-    /// On all, however lately they changed.
+    /// All sessions, even if they changed a moment ago.
     All,
-    /// The same, up to a stage that runs only when asked for.
+    /// All sessions, up to a stage that runs only on request.
     UpTo(&'static str),
-    /// On these, however lately they changed.
+    /// These sessions, even if they changed a moment ago.
     These(&'a HashSet<SessionKey>),
 }
 
-/// Runs the stages that are due on sessions in the store.
+/// Runs the due stages on sessions in the store.
 fn derive_due(
     all: &Everything<'_>,
     stages: &'static [Stage],
@@ -138,12 +138,12 @@ fn derive_due(
     run_due(&mut batcher, only)
 }
 
-/// Removes everything derived and starts a new index, which takes over the stamps of live
-/// files: they say what was captured, which is still so.
+/// Removes everything derived and starts a new index. It takes over the stamps of live files,
+/// because the captured bytes have not changed.
 fn start_over(world: &World, store: &Store) -> Result<Option<Index>, Error> {
     let Some(_lock) = world.lock(store)? else { return Ok(None) };
     let places: Vec<PlaceRow> = match store.index_if_there() {
-        // A database of a later retro is not ours to throw away.
+        // A database of a later retro must not be deleted.
         Err(error @ retro_store::Error::Newer { .. }) => return Err(error.into()),
         Ok(Some(index)) => index.stamps().map_or(Vec::new(), |stamps| stamps.iter().collect()),
         _ => Vec::new(),
@@ -166,8 +166,8 @@ fn forget_stage(world: &World, index: &Index, stage: &'static Stage) -> Result<(
     Ok(())
 }
 
-/// Mends what raw files can mend: session files that are gone or damaged, ledgers that are
-/// damaged, and an index that cannot be used. Says what it did.
+/// Repairs everything that raw files can repair: missing or damaged session files, damaged ledgers,
+/// and an unusable index. Returns notes about the repairs.
 pub fn mend(
     world: &World,
     config: &Config,
@@ -224,9 +224,9 @@ pub fn mend(
     Ok(said)
 }
 
-/// Captures sessions again whose raw files do not read back, where the agent still has the
-/// log. The damaged file is kept: aside, or else what is captured is a revision beside it.
-/// The sessions, and where files were set aside.
+/// Captures sessions again whose raw files are damaged, if the agent still has the log. The damaged
+/// file is kept: it is set aside, or the new capture becomes a revision beside it. Returns the
+/// sessions, and the paths of the files set aside.
 fn retake(
     world: &World,
     config: &Config,
@@ -235,7 +235,7 @@ fn retake(
 ) -> Result<(Vec<SessionKey>, Vec<PathBuf>), Error> {
     let (mut taken, mut aside) = (Vec::new(), Vec::new());
     for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
-        // What the index remembers of its files would pass for what they hold.
+        // Otherwise the rows of the old files would count as rows of the new ones.
         let Some(lock) = world.lock(store)? else { return Ok((taken, aside)) };
         let index = store.index()?;
         aside.extend(recapture::set_damaged_aside(store, &index, &trouble.key)?);
@@ -256,8 +256,8 @@ fn retake(
     Ok((taken, aside))
 }
 
-/// Damaged documents, by session and the stage that writes them. What
-/// was made of an evicted session cannot be made again.
+/// Damaged documents, by session and the stage that writes them. Skips evicted sessions, whose
+/// documents cannot be made again.
 fn spoiled(store: &Store) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
     let mut spoiled = Vec::new();
     for key in store.session_keys()? {
@@ -275,7 +275,7 @@ fn is_spoiled(store: &Store, key: &SessionKey, stage: &Stage) -> Result<bool, Er
     Ok(stage.document.map_or(Ok(false), |kind| store.is_damaged(kind, key))?)
 }
 
-/// Makes stages due on sessions as if they had never run.
+/// Makes stages due on sessions, as if they had never run.
 fn make_due(
     world: &World,
     store: &Store,
@@ -298,7 +298,7 @@ fn mend_session(store: &Store, key: &SessionKey) -> Result<bool, Error> {
     let Some(file) = from_slots(store, agent, key)? else { return Ok(false) };
     store.remove_session(key)?;
     store.put_session(&file)?;
-    // Its facts come with the rows, which are read from raw.
+    // Its facts come with the rows, which are made from raw.
     from_raw(store, agent, key, 0)?;
     Ok(true)
 }

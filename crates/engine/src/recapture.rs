@@ -1,7 +1,7 @@
-//! Raw files that are lost, captured again for `doctor --fix`.
+//! Captures lost raw files again, for `doctor --fix`.
 //!
-//! What holds the bytes of something else is moved aside first, and so is what does not read
-//! back, where the live log has all of it. Then an ordinary sync captures what is news.
+//! Files with foreign bytes are set aside first, and so are damaged files if the live log is
+//! complete. An ordinary sync then captures the logs.
 
 use retro_model::SessionKey;
 use retro_store::{Index, PlaceRow, Slot, Store};
@@ -13,7 +13,8 @@ use crate::read::feed_raw;
 use crate::sync::{SyncOptions, sync};
 use crate::{Config, Error, Progress, SyncReport, World};
 
-/// Captures again what is gone, short or another's, for `doctor --fix`. Says what it did.
+/// Captures logs again whose raw files are gone, short or foreign, for `doctor --fix`. Returns
+/// notes about its actions.
 pub(crate) fn mend(
     world: &World,
     config: &Config,
@@ -53,9 +54,9 @@ pub(crate) fn mend(
     Ok(said)
 }
 
-/// Sets aside the raw files of a session that do not read back, where the live log is as long as
-/// all that was captured of it: captured again, it takes their place. Any other stays, and
-/// what is captured is a revision beside it.
+/// Sets aside the damaged raw files of a session if the live log is at least as long as the
+/// captured part: a new capture replaces them. Any other damaged file stays, and the new capture
+/// becomes a revision beside it.
 pub(crate) fn set_damaged_aside(
     store: &Store,
     index: &Index,
@@ -83,7 +84,7 @@ pub(crate) fn set_damaged_aside(
     Ok(aside)
 }
 
-/// Everything that is lost, by what the index and the session files say.
+/// All lost raw files, according to the index and the session files.
 fn all_lost(store: &Store, index: &Index) -> Result<Vec<Lost>, Error> {
     let mut lost = compare(store, index, &Book::read(index)?, None)?;
     let known: HashSet<Slot> = index.source_ends()?.into_iter().map(|(slot, _)| slot).collect();
@@ -95,7 +96,7 @@ fn all_lost(store: &Store, index: &Index) -> Result<Vec<Lost>, Error> {
                 source: source.clone(),
                 revision,
             });
-            // The first is enough: a file from elsewhere may name any number of them.
+            // The first is enough: a session file from elsewhere may name any number of them.
             let mut gone = slots.filter(|slot| !known.contains(slot));
             let gone = gone.find(|slot| matches!(store.archive(slot).tail(), Ok(None)));
             lost.extend(gone.map(|slot| Lost { slot, fault: Fault::Gone, end: 0 }));

@@ -1,10 +1,9 @@
-//! Holding the index against the files, when it may be of another time.
+//! Compares the index with the files, if the two may have been written at different times.
 //!
-//! Raw files, session files and ledgers are believed; the index is a cache. As long as
-//! their marks are those the index was written with, nothing has to be looked at. When
-//! they are not (a backup was put back, the index was deleted, a program was stopped
-//! between the files and the index), every session is compared once: what the index
-//! lacks becomes due, and what it has beyond the files is forgotten.
+//! Raw files, session files and ledgers are trusted; the index is a cache. While their marks equal
+//! those in the index, no check is needed. If they differ (a backup was restored, the index was
+//! deleted, or a program was stopped between the files and the index), every session is compared
+//! once: missing rows become due, and rows without files are removed.
 
 use retro_model::SessionKey;
 use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store, Writer};
@@ -15,11 +14,11 @@ use crate::session_row::{facts_of, merged_facts, session_row};
 use crate::stage::{Input, Stage, StampInputs, When, Work};
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
-/// Under which name the index remembers what all its rows were made with.
+/// Key of the index value that names the versions and settings of all its rows.
 const MADE_WITH: &str = "made_with";
 
-/// Compares every session of the store with the index, unless the marks say that it is of
-/// this time. Sessions that cannot be read are reported and left as they are.
+/// Compares every session of the store with the index, unless the marks are equal. Unreadable
+/// sessions are reported and left alone.
 pub(crate) fn reconcile(
     world: &World,
     stages: &[Stage],
@@ -37,14 +36,14 @@ pub(crate) fn reconcile(
     }
     store.sync_all()?;
     entitled::read_all(store, index)?;
-    // What is left of these in the end is not what the files say.
+    // Sessions that remain in this set have no files.
     let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
     let (mut stale, mut restored) = (Vec::new(), Vec::new());
     let in_store: BTreeSet<SessionKey> = store.session_keys()?.into_iter().chain(store.raw_keys()?).collect();
     for key in in_store {
         let is_known = known.remove(&key);
         if let Some(file) = evicted(store, &key)? {
-            // A stop may have come before all of it was removed.
+            // A stop may have interrupted the removal.
             if store.is_half_evicted(&key) {
                 store.remove_evicted(&key)?;
             }
@@ -70,7 +69,7 @@ pub(crate) fn reconcile(
     let marks = store.marks();
     let now_ms = world.now().as_millis();
     index.write(|index| {
-        // Their live files are captured as if never seen.
+        // Their live files are captured as if they had never been seen.
         known.iter().try_for_each(|key| index.forget_session(key))?;
         for (file, remains) in &restored {
             put_remains(index, file, remains.as_ref())?;
@@ -85,7 +84,7 @@ pub(crate) fn reconcile(
     Ok(report)
 }
 
-/// The file of a session whose raw bytes were given up.
+/// The session file of an evicted session.
 fn evicted(store: &Store, key: &SessionKey) -> Result<Option<SessionFile>, Error> {
     match store.session(key) {
         Ok(file) => Ok(file.filter(|file| file.evicted_at.is_some())),
@@ -95,7 +94,7 @@ fn evicted(store: &Store, key: &SessionKey) -> Result<Option<SessionFile>, Error
     }
 }
 
-/// Whether the index says of an evicted session what its remains and its ledger say.
+/// Whether the index agrees with the remains and the ledger of an evicted session.
 fn evicted_fits(
     store: &Store,
     index: &Index,
@@ -106,8 +105,8 @@ fn evicted_fits(
     Ok(is_same && index.sources_of(key)?.is_empty() && ledger_fits(store, index, key)?)
 }
 
-/// Gives the index what lists show of an evicted session. Without remains the session file
-/// says what it knows.
+/// Puts the list row of an evicted session into the index. Without remains, the session file
+/// supplies it.
 fn put_remains(
     index: &Writer<'_>,
     file: &SessionFile,
@@ -122,7 +121,7 @@ fn put_remains(
     }
 }
 
-/// Whether the index says of a session what its files say.
+/// Whether the index agrees with the files of a session.
 fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport) -> Result<bool, Error> {
     let file = match store.session(key) {
         Ok(Some(file)) => file,
@@ -165,15 +164,15 @@ fn ledger_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, E
             ledger.sort_by(|a, b| (&a.event, &a.key).cmp(&(&b.event, &b.key)));
             Ok(ledger == rows)
         }
-        // It has none while it grows.
+        // It has no file while it grows.
         Ok(None) => Ok(rows.is_empty() || index.due_of(key)?.iter().any(|stage| stage == "ledger")),
         Err(retro_store::Error::Damaged { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// When a stage, a parser or a setting changed since the index was last brought up to
-/// date, every session gets the stages that are out of date.
+/// If a stage, a parser or a setting changed since the last update of the index, enqueues the
+/// outdated stages of every session.
 pub(crate) fn enqueue_outdated(
     world: &World,
     config: &Config,
@@ -196,8 +195,7 @@ pub(crate) fn enqueue_outdated(
     Ok(())
 }
 
-/// A stage that runs only when it is asked for becomes due on every quiet session whose
-/// result is not what it would make now.
+/// Enqueues a stage that runs only on request, for every quiet session whose result is outdated.
 pub(crate) fn enqueue_asked(
     world: &World,
     config: &Config,
@@ -216,8 +214,8 @@ pub(crate) fn enqueue_asked(
     Ok(())
 }
 
-/// Every stage of every session whose result is not what it would make now, and when it
-/// may run. Those that run only when asked for are not among them.
+/// Every outdated stage of every session, with the time at which it may run. Stages that run only
+/// on request are left out.
 pub fn outdated(
     config: &Config,
     stages: &'static [Stage],
@@ -227,7 +225,7 @@ pub fn outdated(
     outdated_of(config, stages, store, index, &runs_by_itself)
 }
 
-/// The same, of the stages that are asked for.
+/// Like [`outdated`], for stages that run only on request.
 pub(crate) fn outdated_of(
     config: &Config,
     all: &'static [Stage],
@@ -271,7 +269,8 @@ pub(crate) fn outdated_of(
                 stamp::stamp(stage, inputs, &of_session)
             };
             let made = of_session.get(stage.name).map(|made| &made.stamp);
-            // What was made while it grew is run again when it is quiet, and is not outdated.
+            // A result from a growing session runs again once the session is quiet, but is not
+            // outdated.
             let is_current = made.is_some_and(|made| *made == stamp(true) || *made == stamp(false));
             if !is_current {
                 let at_ms = if wait_ms == 0 { 0 } else { row.mtime_ns / 1_000_000 + wait_ms };

@@ -1,4 +1,4 @@
-//! What a sync is doing, and what it did.
+//! The report of a sync.
 
 use retro_model::SessionKey;
 use retro_store::FailureRow;
@@ -8,14 +8,14 @@ use std::collections::HashSet;
 use crate::Error;
 use crate::discover::Skipped;
 
-/// Something that could not be captured.
+/// A file or session that could not be captured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Why, and what helps.
+    /// The reason, and advice.
     pub reason: String,
 }
 
@@ -50,7 +50,7 @@ impl Failure {
     }
 }
 
-/// Counts of sessions, unless the name says otherwise.
+/// Numbers of sessions, unless the name says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
     /// Found on this machine.
@@ -59,47 +59,49 @@ pub struct SyncReport {
     pub ingested: u64,
     /// In the store before, with new bytes now.
     pub appended: u64,
-    /// Forgotten, with a log that is still there: not captured.
+    /// Forgotten sessions whose log still exists. They are not captured.
     pub forgotten: u64,
-    /// Whose raw bytes had been given up, and which were captured again because they have grown.
+    /// Evicted sessions that were captured again because they have grown.
     pub recaptured: u64,
-    /// Not looked at: nothing changed.
+    /// Skipped because they have not changed.
     pub skipped_unchanged: u64,
-    /// Whose cold stages became current.
+    /// Sessions whose cold stages became current.
     pub analyzed: u64,
-    /// Hashes of their keys: a parent is analyzed again after its children, and counts once.
+    /// Hashes of the keys of analyzed sessions, because a parent is analyzed again after its
+    /// children and counts once.
     #[serde(skip)]
     pub(crate) analyzed_keys: HashSet<u64>,
-    /// Something was captured again of which the tree has more: sync looks once more.
+    /// A session was captured again whose tree has more evicted members, so the sync looks once
+    /// more.
     #[serde(skip)]
     pub(crate) is_unfinished: bool,
-    /// With at least one source that could not be read.
+    /// Sessions with at least one source that could not be read.
     pub failed: u64,
-    /// Gaps met in what was read.
+    /// Gaps in the records that were read.
     pub gaps: u64,
     /// Bytes of all files found.
     pub source_bytes: u64,
     /// Bytes of the store on disk.
     pub store_bytes: u64,
-    /// How long it took.
+    /// Duration of the sync in milliseconds.
     pub elapsed_ms: u64,
     /// Left out by the configuration.
     pub excluded: u64,
-    /// Of these, the ones whose logs do not say which project they belong to.
+    /// The excluded sessions whose logs name no project.
     pub excluded_unknown: u64,
-    /// Not reached: out of time, or interrupted.
+    /// Sessions that the sync did not reach in time.
     pub unread: u64,
-    /// Files that serve many sessions and were kept.
+    /// Captured files that serve many sessions.
     pub shared_files: u64,
-    /// What failed.
+    /// Sessions and files that failed.
     pub failures: Vec<Failure>,
-    /// What was found and is not read: no regular files, unreadable folders.
+    /// Found files and folders that are not read: special files, unreadable folders.
     pub skipped_files: Vec<Failure>,
-    /// Of these, what may hold sessions: logs, folders and databases that cannot be read.
+    /// The skipped ones that may hold sessions: logs, folders and databases that cannot be read.
     pub unreadable_files: Vec<Failure>,
-    /// What a person should know.
+    /// Notes for people.
     pub notes: Vec<String>,
-    /// What retention did, or would do, where `raw/` is above a limit.
+    /// The actions of retention, or those it would take, if `raw/` is above a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<crate::retained::Retained>,
     /// Whether anything was written.

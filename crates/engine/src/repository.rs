@@ -1,4 +1,4 @@
-//! Which repository a folder belongs to, read from its files: no program is run.
+//! Finds the repository of a folder, read from its files: no program is run.
 
 use std::fs;
 use std::io::Read;
@@ -6,15 +6,15 @@ use std::path::{Component, Path, PathBuf};
 
 use retro_memory::Repository;
 
-/// Bytes of a file of git's that are read.
+/// Bytes of a git file that are read.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The repository around a folder: its top folder and its remote without credentials.
-/// Nothing is known of a folder that is in none, or that is gone: what is above a folder that
-/// is gone may be another repository than the one that it was in.
+/// The repository around a folder: its top folder and its remote without credentials. Empty if the
+/// folder is outside of any repository or no longer exists, because a parent of a missing folder
+/// may belong to another repository.
 ///
-/// A worktree belongs to the repository that made it. A repository that belongs to another
-/// user than the folder does is none: anybody may make one above a shared folder.
+/// A worktree belongs to the repository that made it. A repository is ignored if its owner is not
+/// the owner of the folder, because any user could create one above a shared folder.
 pub fn around(folder: &Path) -> Repository {
     let repository = || {
         let folder = resolved(folder).filter(|folder| folder.is_dir())?;
@@ -33,7 +33,7 @@ pub fn around(folder: &Path) -> Repository {
     repository().unwrap_or_default()
 }
 
-/// A folder without links, `.` and `..`. Of one that is gone, as much as is still there.
+/// A folder without links, `.` and `..`. If it is gone, resolves the part that still exists.
 pub fn resolved(folder: &Path) -> Option<PathBuf> {
     if !folder.is_absolute() {
         return None;
@@ -47,7 +47,7 @@ pub fn resolved(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// A path of Windows as everybody writes it.
+/// A Windows path without its verbatim prefix.
 fn plain(path: PathBuf) -> PathBuf {
     match path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
         Some(rest) if !rest.starts_with("UNC\\") => PathBuf::from(rest),
@@ -59,8 +59,8 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Where git keeps what it knows, of a `.git`: the folder itself or the one that the file
-/// names. Nothing where git would see no repository.
+/// The folder with git's data for a `.git`: the folder itself, or the one that the file names.
+/// `None` if git would not recognize a repository.
 fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     let folder = if dot_git.is_file() {
         let named = text_of(dot_git)?;
@@ -72,14 +72,14 @@ fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     folder.join("HEAD").symlink_metadata().is_ok().then_some(folder)
 }
 
-/// What a worktree shares with the repository that made it.
+/// The folder that a worktree shares with the repository that made it.
 fn common_folder(git: &Path) -> Option<PathBuf> {
     let named = text_of(&git.join("commondir"))?;
     fs::canonicalize(git.join(named.trim())).ok().filter(|common| common.join("HEAD").exists())
 }
 
-/// The folder that a repository is known by: the one around its `.git`, or around the file
-/// that names it, or else its own.
+/// The folder that names a repository: the one around its `.git`, or around the file that points to
+/// it, or its own.
 fn top_of(common: &Path) -> PathBuf {
     let common = plain(common.to_owned());
     let Some(above) = common.parent() else { return common };
@@ -102,13 +102,13 @@ fn is_trusted(_: &Path, _: &Path) -> bool {
     true
 }
 
-/// Whether a repository is its owner's: the folder's, or the machine's.
+/// Whether the repository belongs to the owner of the folder or to root.
 #[cfg(unix)]
 fn is_by(repository: Option<u32>, folder: Option<u32>) -> bool {
     repository.is_some() && (repository == Some(0) || repository == folder)
 }
 
-/// A small regular file.
+/// The text of a small regular file.
 fn text_of(path: &Path) -> Option<String> {
     if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
         return None;

@@ -1,5 +1,4 @@
-//! What the sources of a session say of it: their facts in the index, and the row by which
-//! lists know it.
+//! Facts about a session from its sources, and the session's row for lists.
 
 use retro_model::Facts;
 use retro_store::{SessionFile, SessionRow, SourceRow};
@@ -8,18 +7,18 @@ use std::sync::LazyLock;
 
 use crate::platform::project_name;
 
-/// What a source's records say of the session: those of its whole lines, and of
-/// the unfinished last one, which is read again when it grows.
+/// Facts about a session from the records of one source. The unfinished last line is kept apart,
+/// because it is read again when it grows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceFacts {
-    /// Of whole lines.
+    /// Facts from whole lines.
     pub lines: Facts,
-    /// Of the last line, if it has no end yet but reads as a record.
+    /// Facts from the last line, if it has no end yet but parses as a record.
     #[serde(default)]
     pub tail: Facts,
 }
 
-/// What the index keeps of a source's facts; nothing if it cannot be read.
+/// The facts in the row of a source. `None` if they cannot be read.
 pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
     match row.facts == *NO_FACTS {
         true => Some(SourceFacts::default()),
@@ -27,8 +26,8 @@ pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
     }
 }
 
-/// How the index writes that a source says nothing of its session. A session may have thousands
-/// of such sources: they are not parsed.
+/// The encoding of a source without facts. A session may have thousands of such sources, so they
+/// are not parsed.
 static NO_FACTS: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&SourceFacts::default()).unwrap_or_default());
 
@@ -42,7 +41,7 @@ pub(crate) fn merged_facts(sources: impl Iterator<Item = SourceFacts>) -> Facts 
     facts
 }
 
-/// The row by which lists know a session.
+/// The row of a session for lists.
 pub(crate) fn session_row<'a>(
     file: &SessionFile,
     rows: impl Iterator<Item = &'a SourceRow>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{Config, Error, Progress, World};
 
-/// Minutes without a change after which a session is quiet.
+/// A session is quiet after this many minutes without a change.
 pub const QUIET_MINUTES: i64 = 10;
 
 /// Hours without a change after which its raw files are packed.
@@ -40,8 +40,8 @@ pub struct Stage {
     pub truth: Option<Truth>,
     /// Its file of truth, if it writes one. A damaged file is made again from raw.
     pub document: Option<&'static Kind>,
-    /// Adds rows for the new events of a large session that still grows, so that an append
-    /// costs what is new. The stage stays due, because only the whole session shows all.
+    /// Adds rows for the new events of a large session that still grows, so that an append costs
+    /// only its own size. The stage stays due, because only the whole session shows all.
     pub tail: Option<Begin>,
     /// Compares its rows in the index with the raw files.
     pub compare: Option<Compare>,
@@ -68,8 +68,8 @@ pub struct Truth {
     /// The part of its rows that no file of truth holds, as JSON. It goes into the session's
     /// remains.
     pub keep: fn(&Index, &SessionKey) -> Result<Value, Error>,
-    /// Makes its product again from files of truth and from the kept value, which is null if
-    /// nothing was kept.
+    /// Makes its product again from files of truth and from the kept value. The value is null if
+    /// none was kept.
     pub restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>,
 }
 
@@ -238,7 +238,7 @@ impl Stage {
 pub struct Subject<'a> {
     /// Where its files are.
     pub store: &'a Store,
-    /// The configuration.
+    /// The configuration in force.
     pub config: &'a Config,
     /// The agent that wrote it.
     pub agent: &'static dyn Agent,
@@ -339,7 +339,7 @@ pub trait Consumer: Sync {
 pub struct Everything<'a> {
     /// The clock, the disk, and the request to stop.
     pub world: &'a World,
-    /// The configuration.
+    /// The configuration in force.
     pub config: &'a Config,
     /// The files of the store.
     pub store: &'a Store,

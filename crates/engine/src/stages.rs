@@ -1,9 +1,9 @@
-//! The stages: what is made of captured bytes, one file each.
+//! The stages that turn captured bytes into results, one file each.
 //!
-//! A stage says when it runs, what it reads and how it makes something of that. Its
-//! *stamp* covers its version and exactly what it reads; [`crate::stamp`] makes and
-//! compares stamps, `derive` runs what is due. A new parser, a changed stage, a
-//! changed setting and a grown log are therefore the same case: the stamp differs.
+//! A stage declares when it runs, its inputs and its work. Its *stamp* covers its version and
+//! exactly these inputs; [`crate::stamp`] makes and compares stamps, and `derive` runs the due
+//! stages. A new parser, a changed stage, a changed setting and a grown log are therefore the same
+//! case: the stamp differs.
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].
 
@@ -43,7 +43,7 @@ const CAPTURE: Stage = Stage {
     ..Stage::PLAIN
 };
 
-/// Every stage, in the order in which they run. Those that see events are neighbours.
+/// Every stage, in the order in which they run. Those that read events are adjacent.
 pub static STAGES: &[Stage] = &[
     DISCOVER,
     CAPTURE,
@@ -67,7 +67,7 @@ pub fn by_name(name: &str) -> Option<&'static Stage> {
     STAGES.iter().find(|stage| stage.name == name)
 }
 
-/// The stages up to and including `until`; all of them without one.
+/// The stages up to and including `until`, or all of them.
 pub fn up_to(stages: &'static [Stage], until: Option<&str>) -> &'static [Stage] {
     let end = until.and_then(|name| stages.iter().position(|stage| stage.name == name));
     end.and_then(|end| stages.get(..=end)).unwrap_or(stages)

@@ -1,5 +1,4 @@
-//! Stamps: what the result of a stage was made from, in one place for everything that
-//! asks whether a result is current.
+//! Stamps name the inputs of a stage's result. Every check whether a result is current is here.
 
 use retro_agents::{AGENTS, Agent};
 use retro_model::{SourceKey, SourceKind};
@@ -9,8 +8,7 @@ use std::collections::BTreeMap;
 use crate::stage::{Input, Stage, StampInputs, When};
 use crate::{Config, Error};
 
-/// The stamp that a current result of `stage` carries; `made` holds what earlier stages
-/// left.
+/// The stamp that a current result of `stage` has. `made` holds the results of earlier stages.
 pub(crate) fn stamp(stage: &Stage, inputs: StampInputs<'_>, made: &BTreeMap<String, Made>) -> String {
     let mut parts = vec![stage.version.to_string()];
     for input in stage.inputs {
@@ -21,7 +19,7 @@ pub(crate) fn stamp(stage: &Stage, inputs: StampInputs<'_>, made: &BTreeMap<Stri
             Input::Config(part) => part(inputs.config),
             Input::Children => inputs.children.to_owned(),
             Input::Facts => inputs.facts.to_owned(),
-            // Consumers ask for what changed instead.
+            // Consumers ask for changes instead.
             Input::Changes(_) => String::new(),
         });
     }
@@ -31,7 +29,7 @@ pub(crate) fn stamp(stage: &Stage, inputs: StampInputs<'_>, made: &BTreeMap<Stri
     short_hash(&parts.join("\n"))
 }
 
-/// The stamp of a stage over all sessions: there is no session to speak of.
+/// The stamp of a consumer, which covers all sessions.
 pub(crate) fn stamp_of_consumer(stage: &Stage, config: &Config) -> String {
     let settings = stage.inputs.iter().filter_map(|input| match input {
         Input::Config(part) => Some(part(config)),
@@ -42,13 +40,13 @@ pub(crate) fn stamp_of_consumer(stage: &Stage, config: &Config) -> String {
     short_hash(&parts.join("\n"))
 }
 
-/// What events are made from: the parser, the rules for secrets, the bytes.
+/// Names the inputs of events: the parser, the rules for secrets, the bytes.
 fn events(agent: &dyn Agent, content: &str) -> String {
     format!("{}.{}.{content}", agent.parser_version(), retro_text::secrets::RULES_VERSION)
 }
 
-/// Everything whose change makes stamps of all sessions differ. While it is the same,
-/// only sessions that changed have to be looked at.
+/// Names everything whose change affects the stamps of all sessions. While it is the same, only
+/// changed sessions must be checked.
 pub(crate) fn made_with(stages: &[Stage], config: &Config) -> String {
     let mut parts: Vec<String> =
         AGENTS.iter().map(|agent| format!("{}{}", agent.name(), agent.parser_version())).collect();
@@ -63,13 +61,13 @@ pub(crate) fn made_with(stages: &[Stage], config: &Config) -> String {
     short_hash(&parts.join("\n"))
 }
 
-/// Names the captured bytes of a session. A log only grows, so its length says which
-/// bytes it holds, however they are packed; a state file is named by its hash.
+/// Names the captured bytes of a session. A log only grows, so its length identifies its bytes,
+/// however they are packed. A state file is named by its hash.
 pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
     content_knowing(store, file, &|_, _| None)
 }
 
-/// The same, where the length of some revisions is known: their raw files are not opened.
+/// Like [`content`], with known lengths of some revisions, whose raw files are not opened.
 pub(crate) fn content_knowing(
     store: &Store,
     file: &SessionFile,
@@ -86,7 +84,7 @@ pub(crate) fn content_knowing(
             let commit = match store.archive(&slot).tail() {
                 Ok(Some(commit)) => commit,
                 Ok(None) => continue,
-                // Bytes that cannot be read give no events, whatever they are.
+                // Unreadable bytes give no events.
                 Err(retro_store::Error::Damaged { .. }) => {
                     parts.push(format!("{source}~{revision}:damaged"));
                     continue;

@@ -1,8 +1,8 @@
-//! The sweep: everything that is new on this machine goes into the store.
+//! The sweep: captures everything new on this machine.
 //!
-//! Work is done in batches (`batch.rs`), first the sessions with news, then those with
-//! stages that have become due, then what is kept over all sessions. A kill between two
-//! batches loses nothing, a kill inside one is mended by the next sync.
+//! It works in batches (`batch.rs`): first the sessions with news, then those with due stages, then
+//! the consumers of all sessions. A kill between two batches loses nothing, and the next sync
+//! repairs a kill inside one.
 
 mod batch;
 mod dry;
@@ -27,22 +27,22 @@ pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
 
-/// What to sync.
+/// Options of a sync.
 #[derive(Clone, Default)]
 pub struct SyncOptions {
-    /// Only this agent.
+    /// Sync only this agent.
     pub agent: Option<String>,
-    /// Up to and including this stage.
+    /// Stop after this stage.
     pub until: Option<&'static Stage>,
-    /// Discover and parse, write nothing.
+    /// Discover and parse, but write nothing.
     pub dry_run: bool,
     /// Look here instead of in the agents' folders.
     pub from: Option<PathBuf>,
-    /// Only these sessions.
+    /// Sync only these sessions.
     pub sessions: Option<HashSet<SessionKey>>,
     /// Look at files again even if they seem unchanged.
     pub force: bool,
-    /// Leave what somebody else holds the lock for.
+    /// Return instead of waiting if another process holds the lock.
     pub no_wait: bool,
     /// Run these instead of [`STAGES`].
     pub stages: Option<&'static [Stage]>,
@@ -53,13 +53,13 @@ impl SyncOptions {
         self.stages.unwrap_or(STAGES)
     }
 
-    /// Whether it looks at everything, to the end.
+    /// Whether it covers every session and every stage.
     pub(crate) fn is_whole(&self) -> bool {
         let is_narrowed = self.sessions.is_some() || self.agent.is_some() || self.from.is_some();
         !is_narrowed && !self.dry_run && !self.no_wait && self.until.is_none()
     }
 
-    /// Where to look.
+    /// Where to look for sessions.
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.agent.as_deref(), self.from.as_deref())
     }
@@ -79,7 +79,7 @@ pub fn sync(
     sync_store(world, config, options, &store, progress)
 }
 
-/// Like [`sync`], into a store that is open already.
+/// Like [`sync`], into a store that is already open.
 pub fn sync_store(
     world: &World,
     config: &Config,
@@ -89,7 +89,7 @@ pub fn sync_store(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     let stages = options.stages();
-    // Before anything is looked at: a job that comes later may ask for what was not seen.
+    // Read the jobs first: a later job may need files that this sync has not seen.
     let jobs = store.jobs()?;
     let mut sieve = Sieve::new(config, options);
     let is_whole_run = options.sessions.is_none() && options.agent.is_none() && options.from.is_none();
@@ -123,7 +123,7 @@ pub fn sync_store(
     };
     if up_to(stages, until).iter().any(|stage| stage.name == "capture") {
         batcher.shared(found.shared.iter().filter(|shared| {
-            // An empty file has nothing to keep, and may become anything.
+            // An empty file has no bytes to keep, and its kind is still unknown.
             options.sessions.is_none() && shared.file.size() > 0 && shared.news
         }))?;
         let news: Vec<Job<'_>> = found.sessions.iter().map(Job::Files).collect();
@@ -145,7 +145,7 @@ pub fn sync_store(
     if is_whole_run && !options.no_wait && up_to(stages, until).iter().any(is_outside) {
         facts::observe(&Everything { world, config, store, index: &index, progress }, stages)?;
     }
-    // Work on single sessions leaves this to a sync: it must not take long.
+    // Work on single sessions must be short, and leaves this to a sync.
     if options.sessions.is_none() && !world.stopping() {
         let following = Following { stages, until, no_wait: options.no_wait, anew: None };
         let notes =
@@ -155,7 +155,7 @@ pub fn sync_store(
     if let Some(noticed) = noticed.filter(|_| !world.stopping()) {
         lost::remember(store, &index, noticed, report.wrote)?;
     }
-    // A full sweep has seen whatever the jobs ask for.
+    // A full sweep has covered every job.
     if is_whole_run && !world.stopping() {
         jobs.iter().try_for_each(|(id, _)| store.done(id))?;
     }
@@ -164,8 +164,7 @@ pub fn sync_store(
     Ok(report)
 }
 
-/// Runs stages that have become due on sessions in the store, until none are left that may
-/// run now. What fails is tried once.
+/// Runs due stages on sessions in the store, until none may run now. A failed stage is tried once.
 pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKey>>) -> Result<(), Error> {
     let mut tried: BTreeMap<SessionKey, Vec<String>> = BTreeMap::new();
     loop {
@@ -193,7 +192,7 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
     }
 }
 
-/// Runs what is due on sessions of an open store.
+/// Runs the due stages on sessions of an open store.
 pub(crate) fn settle(
     world: &World,
     config: &Config,
@@ -220,20 +219,20 @@ pub(crate) fn settle(
     Ok(report)
 }
 
-/// What a sync starts from.
+/// The starting point of a sync.
 struct Looked {
     index: Index,
     stamps: Stamps,
     found: Discovery,
-    /// Sessions in the store that cannot be read, and what raw files lost.
+    /// Sessions in the store that cannot be read, and losses of raw files.
     failed: SyncReport,
-    /// How raw files looked, if it was time to look.
+    /// State of the raw files, if a check was due.
     noticed: Option<Noticed>,
 }
 
-/// Discovers where the options say, while what the index knows of files is read. An index
-/// that may be of another time is compared with the files first: files whose bytes the
-/// store lacks are news.
+/// Discovers the sessions in the scope of the options while the stamps are read from the index. An
+/// index that may be outdated is compared with the files first, so that files whose bytes the store
+/// lacks count as new.
 fn look_and_read(
     world: &World,
     config: &Config,
@@ -252,7 +251,7 @@ fn look_and_read(
         let (mut failed, mut noticed) = (SyncReport::default(), None);
         if is_whole_run {
             (failed, noticed) = match compared(&index) {
-                // Reading the stamps will start a new one.
+                // Reading the stamps will start a new index.
                 Err(Error::Store(error)) if error.is_broken_index() => (failed, noticed),
                 compared => compared?,
             };
@@ -269,8 +268,8 @@ fn look_and_read(
     Ok(Looked { index, stamps, found, failed, noticed })
 }
 
-/// Keeps how databases looked, once everything that their rows say is in the store: until
-/// one changes, it is not opened again.
+/// Stores the stamps of databases once all of their rows are in the store. An unchanged database is
+/// then not opened again.
 fn keep_databases(index: &Index, found: &Discovery, report: &SyncReport) -> Result<(), Error> {
     let is_all_kept = report.failed + report.unread + report.excluded == 0;
     if found.databases.is_empty() || !is_all_kept {
@@ -279,8 +278,7 @@ fn keep_databases(index: &Index, found: &Discovery, report: &SyncReport) -> Resu
     Ok(index.write(|index| found.databases.iter().try_for_each(|place| index.put_place(place)))?)
 }
 
-/// The store's size: what its sessions take, as the index remembers it, and the little
-/// beside them.
+/// The size of the store: its sessions, according to the index, and the few files beside them.
 pub fn store_bytes(store: &Store, index: &Index) -> Result<u64, Error> {
     Ok(index.disk_bytes()? + store.overhead_bytes()?)
 }

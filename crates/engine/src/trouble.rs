@@ -1,5 +1,4 @@
-//! What could not be read or understood of the sessions in a store, found by reading all of
-//! them again.
+//! Finds the unreadable and unknown parts of the sessions in a store by reading all of them again.
 
 use rayon::prelude::*;
 use retro_model::{Coverage, Gap, SessionKey};
@@ -8,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, agent_of, read};
 
-/// What is wrong with one session.
+/// The problems of one session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Trouble {
-    /// Which session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// What could not be read, with its place.
+    /// Gaps in its records, with their places.
     pub gaps: Vec<Gap>,
-    /// Records that its agent's adapter does not know.
+    /// Records that its agent's adapter does not recognize.
     pub unknown: u64,
-    /// Why its raw files do not read back.
+    /// The reason why its raw files cannot be read back.
     pub damage: Option<String>,
-    /// Its main log was never captured, only parts of it.
+    /// Only parts of it were captured, not its main log.
     pub is_half: bool,
 }
 
@@ -29,14 +28,14 @@ impl Trouble {
     }
 }
 
-/// Reads every session and reports those with something wrong, by agent and id.
+/// Reads every session and reports those with problems, by agent and id.
 pub fn troubles(store: &Store) -> Result<Vec<Trouble>, Error> {
     let keys = store.session_keys()?;
     let looked: Vec<Result<Option<Trouble>, Error>> = keys.par_iter().map(|key| look(store, key)).collect();
     looked.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// What is wrong with a session, by reading it.
+/// Reads a session to find its problems.
 pub fn look(store: &Store, key: &SessionKey) -> Result<Option<Trouble>, Error> {
     let Some(agent) = agent_of(key) else { return Ok(None) };
     let Some(mut trouble) = unread(store, key) else { return Ok(None) };
@@ -51,16 +50,16 @@ pub fn look(store: &Store, key: &SessionKey) -> Result<Option<Trouble>, Error> {
     Ok(trouble.is_any().then_some(trouble))
 }
 
-/// What is wrong with a session that was just read: these gaps, and what its records were.
+/// The problems of a session that was just read, from its gaps and the coverage of its records.
 pub fn of_read(store: &Store, key: &SessionKey, gaps: &[Gap], coverage: &Coverage) -> Option<Trouble> {
     let trouble = unread(store, key)?;
     let trouble = Trouble { gaps: gaps.to_vec(), unknown: coverage.unknown, ..trouble };
     trouble.is_any().then_some(trouble)
 }
 
-/// What the file of a session says; nothing of one whose bytes were given up.
+/// The facts in the session file. `None` for an evicted session.
 fn unread(store: &Store, key: &SessionKey) -> Option<Trouble> {
-    // `verify` reports a session file that cannot be read.
+    // `verify` reports an unreadable session file.
     let file = store.session(key).ok().flatten().filter(|file| file.evicted_at.is_none())?;
     let is_half = !file.sources.keys().any(|source| source.is_main());
     Some(Trouble { key: key.clone(), gaps: Vec::new(), unknown: 0, damage: None, is_half })

@@ -1,10 +1,9 @@
-//! Looking through a store: its files by their checksums, and with `deep` also the
-//! index, held against what the raw files say.
+//! Checks a store: its files by their checksums, and with `deep` also the index, compared with the
+//! raw files.
 //!
-//! SQLite checks the shape of its pages, not what is in them. Since everything in the
-//! index can be made again from raw, that is how a flipped letter in it is found.
-//! A row that is only behind is no problem: a sync was stopped, and the next one
-//! brings it up to date.
+//! SQLite checks the shape of its pages but not their contents. Everything in the index can be made
+//! again from raw, and the comparison finds a flipped letter. A row that is merely behind is not a
+//! problem: a sync was stopped, and the next one updates it.
 
 use rayon::prelude::*;
 use retro_agents::{Agent, settle_each};
@@ -23,7 +22,7 @@ use crate::stages::{Comparing, STAGES, Stage};
 use crate::stamp::stamp;
 use crate::{Config, Error, agent_of, lost, memory, read};
 
-/// Looks through the files of a store, and whether raw files hold what was captured.
+/// Checks the files of a store, and whether the raw files hold the captured bytes.
 pub fn files(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
     let mut report = store.verify(deep, progress)?;
     if store.has_foreign_index() {
@@ -36,12 +35,12 @@ pub fn files(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Resul
     Ok(report)
 }
 
-/// Looks through a store without changing it.
+/// Checks a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
     let mut report = files(store, deep, progress)?;
     report.problems.extend(decision_problems(store)?);
     if !deep || !report.problems.is_empty() {
-        // What does not read back cannot be compared with.
+        // Damaged files cannot be compared.
         return Ok(report);
     }
     if let Some(index) = store.index_if_there()? {
@@ -57,8 +56,8 @@ pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Resu
     Ok(report)
 }
 
-/// Names decisions about memories that cannot be read: what was rejected might be shown. What
-/// a power cut left of a line was never said to be decided.
+/// Reports unreadable decisions about memories, because a rejected memory might be shown. A line
+/// torn by a power cut was never confirmed, so it is skipped.
 pub fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
     let bad = memory::unreadable_decisions(store)?;
     let help = "correct the line by hand, or take it out and decide again".to_owned();
@@ -73,7 +72,7 @@ pub fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
         .collect())
 }
 
-/// Says that the file of vectors is not as it was written.
+/// Reports a damaged file of vectors.
 fn vectors_problem(store: &Store) -> Option<Problem> {
     let folder = store.vectors_folder();
     let what = match Vectors::is_current_damaged(&folder) {
@@ -88,7 +87,7 @@ fn vectors_problem(store: &Store) -> Option<Problem> {
     Some(Problem { path: store.vectors_folder(), what, help })
 }
 
-/// What the index holds of one session.
+/// The rows of one session in the index.
 struct Known {
     key: SessionKey,
     session: Option<SessionRow>,
@@ -102,7 +101,7 @@ struct Known {
 const SESSIONS_AT_ONCE: usize = 64;
 
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
-    // Each session is held twice: as the index has it and as the raw files say.
+    // Each session is held twice: its rows from the index and from the raw files.
     let budget = Budget::new(HELD_BYTES_MAX / 2);
     let one = |known: Known| {
         let _held = budget.take(known.sources.iter().map(|source| source.end).sum());
@@ -120,7 +119,7 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
 }
 
 fn known(store: &Store, index: &Index, key: &SessionKey) -> Result<Known, Error> {
-    // First, so that whatever a sync changes meanwhile shows as a difference to raw.
+    // Read first, so that a concurrent sync shows as a difference to raw.
     let sources = index.sources_of(key)?;
     let (made, session) = (index.made_of(key)?, index.session_row(key)?);
     let mut comparing = Vec::new();
@@ -132,8 +131,8 @@ fn known(store: &Store, index: &Index, key: &SessionKey) -> Result<Known, Error>
     Ok(Known { key: key.clone(), session, sources, made, comparing })
 }
 
-/// Stamps of files that belong to no session they name, and rows that cannot be read.
-/// Size and time of a stamp are not checked: if they are wrong, the file is looked at.
+/// Reports stamps of files that do not belong to the session they name, and unreadable rows. The
+/// size and time of a stamp are not checked: if they are wrong, the file is read again.
 fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     index.mark()?;
     index.marks()?;
@@ -144,7 +143,7 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
         let (path, Some(id)) = (&row.path, row.session.as_deref()) else { continue };
         let file = store.session(&SessionKey::new(&row.agent, id))?;
         let entry = file.as_ref().and_then(|file| file.sources.get(&row.source));
-        // Where a source was is not known of a session file that was made again.
+        // A session file that was made again does not list the places of its sources.
         let fits = |entry: &SourceEntry| {
             entry.places.is_empty() || entry.places.contains(path.to_string_lossy().as_ref())
         };
@@ -158,7 +157,7 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     Ok(problems)
 }
 
-/// What of a session's rows is not what its raw files say.
+/// The first difference between a session's rows and its raw files.
 fn difference(store: &Store, mut known: Known) -> Result<Option<Problem>, Error> {
     let Some(agent) = agent_of(&known.key) else { return Ok(None) };
     let mut told = match read_back(store, agent, &known.key, 0) {
@@ -186,7 +185,7 @@ fn difference(store: &Store, mut known: Known) -> Result<Option<Problem>, Error>
     Ok(Some(problem(store, what)))
 }
 
-/// The first stage whose current rows are not what the events give, by what it calls them.
+/// The first stage whose current rows differ from the events, named by its comparison.
 fn difference_of_stages(
     store: &Store,
     agent: &'static dyn Agent,
@@ -233,10 +232,10 @@ fn problem(store: &Store, what: String) -> Problem {
     Problem { path: store.index_path(), what, help }
 }
 
-/// Which facts came with the last append is not in the bytes, only all of them are.
+/// Compares merged facts, because the bytes do not show which facts came with the last append.
 fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
     let facts = |row: &SourceRow| facts_of(row).map(|facts| merged_facts([facts].into_iter()));
-    // How the files of a folder looked is not in the bytes either.
+    // The bytes do not show the seals of a folder's files either.
     let state = if row.kind == SourceKind::Files { row.state.clone() } else { told.state.clone() };
     facts(row).is_some()
         && facts(row) == facts(told)
@@ -244,7 +243,7 @@ fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
         && *row == SourceRow { facts: row.facts.clone(), state, ..told.clone() }
 }
 
-/// When a file was last changed is not in its bytes.
+/// Compares all fields except the modification time, which is not in the bytes.
 fn same_session(row: &SessionRow, told: &Captured) -> bool {
     *row == SessionRow { mtime_ns: row.mtime_ns, ..told.session.clone() }
 }

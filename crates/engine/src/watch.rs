@@ -1,4 +1,4 @@
-//! Staying: a sync whenever an agent writes.
+//! Watches the agents' folders and syncs whenever an agent writes.
 
 use notify::{RecursiveMode, Watcher};
 use std::collections::HashSet;
@@ -13,21 +13,21 @@ use retro_agents::AGENTS;
 /// How long changes are collected before a sync.
 const SETTLE: Duration = Duration::from_millis(150);
 
-/// The least time from one sync to the next: an agent that writes all the time is followed
-/// once a second, and the first words after a pause at once.
+/// The least time between two syncs: an agent that writes all the time is followed once a second,
+/// and the first words after a pause at once.
 const PACE: Duration = Duration::from_secs(1);
 
-/// How often the wish to stop is looked at.
+/// Interval between checks for a stop request.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How often folders of agents that were not there are looked for.
+/// Interval between searches for new folders of agents.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A sweep without a sign, for file systems that send none.
+/// Interval between syncs without a change event, for file systems that send none.
 const SWEEP: Duration = Duration::from_secs(30);
 
-/// Syncs now and whenever something changes, until the world wants to stop.
-/// `report` is called after each sync that did something, and after the first.
+/// Syncs now and at every change, until a stop is requested. Calls `report` after each sync that
+/// did something, and after the first.
 pub fn watch(
     world: &World,
     config: &Config,
@@ -38,7 +38,7 @@ pub fn watch(
     let (send, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access()) {
-            // Nobody listens any more once the watch has ended.
+            // The receiver is gone once the watch has ended.
             let _ = send.send(());
         }
     })
@@ -46,7 +46,7 @@ pub fn watch(
     let mut watched: HashSet<PathBuf> = HashSet::new();
     let mut first = true;
     loop {
-        // One that is gone may come again, as another folder.
+        // A folder that is gone may be created again as another one.
         let gone: Vec<PathBuf> = watched.iter().filter(|root| !root.is_dir()).cloned().collect();
         for root in gone {
             let _ = watcher.unwatch(&root);
@@ -77,7 +77,7 @@ pub fn watch(
             }
             match changes.recv_timeout(TICK) {
                 Ok(()) => {
-                    // Agents write in bursts: take what comes within a moment together.
+                    // Agents write in bursts, so changes within a moment are handled together.
                     let until = (Instant::now() + SETTLE).max(begun + PACE);
                     while let Some(left) = until.checked_duration_since(Instant::now()) {
                         if world.stopping() {
@@ -99,7 +99,7 @@ pub fn watch(
     }
 }
 
-/// The folders of agents that are there and not watched yet.
+/// The existing folders of agents that are not watched yet.
 fn unwatched(world: &World, config: &Config, watched: &HashSet<PathBuf>) -> Vec<PathBuf> {
     let all = AGENTS.iter().flat_map(|agent| roots(world, config, *agent));
     all.filter(|root| !watched.contains(root)).collect()

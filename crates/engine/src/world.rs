@@ -1,4 +1,4 @@
-//! Everything of the outside world that the engine may ask for, handed in at the edge.
+//! Everything in the outside world that the engine may use, passed in at the edge.
 
 use retro_model::Timestamp;
 use retro_store::{Disk, Lock, RealDisk, Store};
@@ -14,33 +14,33 @@ use crate::platform::Platform;
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Tells the time.
+/// Returns the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Is called when another program keeps a store busy.
+/// Called when another program keeps a store busy.
 pub type Waits = Arc<dyn Fn(&Path) + Send + Sync>;
 
-/// A shorter wait for another writer is not worth a word.
+/// A shorter wait for another writer is not reported.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Home, environment, clock, disk and the wish to stop.
+/// Home, environment, clock, disk and the stop flag.
 #[derive(Clone)]
 pub struct World {
-    /// Where the agents' folders are looked for.
+    /// The home with the agents' folders.
     pub home: PathBuf,
     /// The agents' environment; empty when the user pointed at another home.
     pub env: Env,
-    /// The user's own home, where our store and configuration lie.
+    /// The user's own home, with our store and configuration.
     pub own_home: PathBuf,
-    /// The environment that speaks to us.
+    /// The environment with our own variables.
     pub own_env: Env,
-    /// The clock.
+    /// The clock for all timestamps.
     pub clock: Clock,
     /// Where stores are written.
     pub disk: Arc<dyn Disk>,
-    /// Which platform's rules hold.
+    /// The platform whose rules apply.
     pub platform: Platform,
-    /// Set by Ctrl-C: leave as soon as nothing is lost by it.
+    /// Set by Ctrl-C: leave as soon as no work is lost.
     pub stop: Arc<AtomicBool>,
     /// Called with the root of a store whose lock another program has held for a second.
     pub waits: Waits,
@@ -69,19 +69,19 @@ impl World {
         self
     }
 
-    /// The same world with another disk.
+    /// The same world with a different disk.
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> World {
         self.disk = disk;
         self
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// Waits for the lock of a store, and says so when that lasts. Nothing if the user
-    /// wants to stop first.
+    /// Waits for the lock of a store, and reports a long wait. `None` if the user requests a stop
+    /// first.
     pub(crate) fn lock(&self, store: &Store) -> Result<Option<Lock>, Error> {
         let (since, is_said) = (Instant::now(), Cell::new(false));
         let stops = || {
@@ -93,7 +93,7 @@ impl World {
         Ok(store.lock(&stops)?)
     }
 
-    /// Whether somebody wants us to stop.
+    /// Whether a stop was requested.
     pub fn stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

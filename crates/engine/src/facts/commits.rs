@@ -168,8 +168,8 @@ fn commit(git: &Git, found: &Found, tied_by: &str, now: Timestamp) -> Result<Com
     })
 }
 
-/// The branch on which a commit is looked for: the checked out one, or the newest that holds it. If
-/// no branch holds it any more, the checked out one is used.
+/// The branch to search for a commit: the checked out one, or the newest that holds it. If no
+/// branch holds it any more, the checked out one is used.
 fn tip_of(git: &Git, hash: &str) -> Result<String, Failed> {
     let outside =
         git.lines(&["log", "--no-color", "-1", "--format=%H", "--end-of-options", hash, "^HEAD"], "")?;

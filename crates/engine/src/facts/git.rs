@@ -16,7 +16,7 @@ use crate::World;
 const TIME_MAX: Duration = Duration::from_secs(8);
 /// Bytes of output of one command.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Number of parent folders in which a repository is looked for.
+/// Number of parent folders searched for a repository.
 const DEPTH_MAX: usize = 64;
 
 /// Options before every command: no locks, no pager, no program that git starts or fetches with.

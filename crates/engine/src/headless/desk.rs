@@ -1,5 +1,5 @@
-//! The empty folder in which a program runs, so that it sees no repository, and the folder that
-//! keeps its output: `headless/<method>/<agent>/<id>.jsonl`.
+//! The empty working folder of a program, so that it sees no repository, and the folder that keeps
+//! its output: `headless/<method>/<agent>/<id>.jsonl`.
 
 use std::fs;
 use std::io::{self, Read};

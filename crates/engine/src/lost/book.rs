@@ -17,7 +17,7 @@ const FILES_FEW: usize = 4000;
 /// Interval between listings of a larger number.
 const LISTED_EVERY_MS: i64 = 10 * 60 * 1000;
 
-/// Interval at which the ends of all files are read, changed or not.
+/// Interval between two readings of the ends of all files, changed or not.
 const READ_EVERY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// State of a raw file after the last sync.

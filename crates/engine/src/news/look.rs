@@ -148,7 +148,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
                 }
             };
         } else if seen.contains(&(found.source.clone(), 1)) {
-            // A second file of the same source, which is not longer.
+            // A second, equally long or shorter file of the same source.
             continue;
         }
         seen.insert((found.source.clone(), revision));

@@ -79,8 +79,8 @@ pub fn history(store: &Store, config: &Config, id: &str) -> Result<Vec<Pattern>,
     Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Writes a Markdown file for each pattern that is ready for distribution, and one with all of them for each agent.
-/// Returns the paths.
+/// Writes a Markdown file for each pattern that is ready for distribution, and for each agent one
+/// with all of them. Returns the paths.
 pub fn export(store: &Store, catalog: &Catalog, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut written = Vec::new();
     let mut by_agent: std::collections::BTreeMap<String, String> = Default::default();

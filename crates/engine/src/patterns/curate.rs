@@ -1,7 +1,7 @@
-//! Deciding about candidates: what is written, in which order.
+//! Decides about candidates, and records each decision in a fixed order.
 //!
-//! The pattern's file comes first, then the queue, then the review log. A stop after the first
-//! leaves a pattern that nobody decided about: the next run finds it as it is and writes the rest.
+//! The pattern's file is written first, then the queue, then the review log. A stop after the first
+//! write leaves a pattern without a decision: the next run finds it unchanged and writes the rest.
 
 use retro_patterns::{
     Candidate, Change, Choice, Corpus, Decision, Pattern, Review, Status, duplicate_of, evidence_of,
@@ -12,31 +12,31 @@ use super::catalog::{bytes_of, line_of};
 use super::{Catalog, QUEUE, REVIEWS, catalog, sink};
 use crate::{Config, Error, World};
 
-/// What came of a candidate.
+/// The result of a decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Done {
-    /// It was written down.
+    /// Its pattern was written to the catalog.
     Promoted(Pattern),
-    /// A pattern of the catalog got what is new.
+    /// Its pattern in the catalog was updated with the new evidence.
     Updated(Pattern),
     /// Nothing was written, for this reason.
     Skipped(String),
     /// It was rejected, now or before.
     Rejected(String),
-    /// The catalog nearly says it already: the pattern's id.
+    /// A nearly equal pattern is in the catalog, with this id.
     Duplicate(String),
-    /// It stays open.
+    /// The candidate stays open.
     Open,
 }
 
-/// Words of a person in the place of ours.
+/// A person's words, which replace the generated ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
-    /// The title.
+    /// Title of the pattern.
     pub title: Option<String>,
-    /// What helped.
+    /// The action that helped.
     pub resolution: Option<String>,
-    /// When to use it.
+    /// The situation in which to use it.
     pub when_to_use: Option<String>,
 }
 
@@ -48,12 +48,12 @@ pub struct Curator<'a> {
     corpus: Corpus,
     catalog: Catalog,
     log: Vec<Decision>,
-    /// What was decided in this run, with the pattern that was there before.
+    /// Decisions of this run, each with the earlier version of its pattern.
     done: Vec<(Decision, Option<Pattern>)>,
 }
 
 impl<'a> Curator<'a> {
-    /// Reads what was decided and written down.
+    /// Reads the review log and the catalog.
     pub fn open(
         world: &'a World,
         config: &'a Config,
@@ -79,7 +79,7 @@ impl<'a> Curator<'a> {
         Ok(())
     }
 
-    /// Files of the catalog that cannot be used.
+    /// The catalog, including its unusable files.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
@@ -93,12 +93,12 @@ impl<'a> Curator<'a> {
         Review::of(&self.log).settled(candidate).cloned()
     }
 
-    /// The pattern that the catalog has of a candidate.
+    /// The candidate's pattern in the catalog.
     pub fn pattern_of(&self, candidate: &Candidate) -> Option<&Pattern> {
         self.catalog.patterns.iter().find(|pattern| pattern.is_of(candidate))
     }
 
-    /// The pattern that nearly says the same.
+    /// A pattern in the catalog that is nearly equal to the candidate.
     pub fn duplicate(&self, candidate: &Candidate) -> Option<&Pattern> {
         duplicate_of(candidate, &self.catalog.patterns)
     }
@@ -142,14 +142,14 @@ impl<'a> Curator<'a> {
         Ok(Done::Promoted(pattern))
     }
 
-    /// Why the file that this candidate would have cannot be read, if there is one.
+    /// The reason why the file of this candidate's pattern cannot be read, if it exists.
     fn unreadable(&self, candidate: &Candidate) -> Option<String> {
         let path = self.store.catalog_path(&self.catalog.folder, &candidate.key);
         let bad = self.catalog.bad.iter().find(|bad| bad.path == path)?;
         Some(format!("{} cannot be read ({}): mend or delete it", bad.path.display(), bad.what))
     }
 
-    /// A pattern that is there: left as it is while its evidence is the same.
+    /// Updates an existing pattern. Unchanged if its evidence is the same.
     fn update(
         &mut self,
         lock: &Lock,
@@ -187,7 +187,7 @@ impl<'a> Curator<'a> {
         pattern.settle(verdict);
     }
 
-    /// A person writes it down, whatever the counts.
+    /// Writes a candidate's pattern because a person approved it, whatever the counts.
     pub fn approve(&mut self, candidate: &Candidate, usd: Option<f64>, words: &Words) -> Result<Done, Error> {
         let lock = self.lock()?;
         self.read()?;
@@ -215,13 +215,13 @@ impl<'a> Curator<'a> {
         })
     }
 
-    /// A person says that it is none.
+    /// Records that a person rejected the candidate.
     pub fn reject(&mut self, candidate: &Candidate) -> Result<Done, Error> {
         self.decide(candidate, Choice::Rejected)?;
         Ok(Done::Rejected("rejected".to_owned()))
     }
 
-    /// A person leaves it open.
+    /// Records that a person leaves the candidate open.
     pub fn discuss(&mut self, candidate: &Candidate) -> Result<Done, Error> {
         self.decide(candidate, Choice::Discussed)?;
         Ok(Done::Open)
@@ -235,7 +235,7 @@ impl<'a> Curator<'a> {
         Ok(())
     }
 
-    /// Takes the last decision of this run back; gives its key.
+    /// Undoes the last decision of this run. Returns the key of its candidate.
     pub fn undo(&mut self) -> Result<Option<String>, Error> {
         let Some((decision, before)) = self.done.pop() else { return Ok(None) };
         let lock = self.lock()?;
@@ -294,7 +294,7 @@ impl<'a> Curator<'a> {
         Ok(())
     }
 
-    /// Writes a decision down and hands it on.
+    /// Records a decision, and passes it to the sink.
     fn note(
         &mut self,
         lock: &Lock,
@@ -318,14 +318,15 @@ impl<'a> Curator<'a> {
         REVIEWS.append(lock, self.store, std::slice::from_ref(decision))?;
         self.log.push(decision.clone());
         if is_final && !self.config.curate.value.sink.is_empty() {
-            // What it does not take waits; `decisions flush` says why.
+            // A decision that the sink refuses waits in the queue. `decisions flush` shows the
+            // reason.
             sink::flush_held(self.config, self.store)?;
         }
         Ok(())
     }
 }
 
-/// Puts a person's words in the place of ours.
+/// Replaces the generated words by a person's.
 fn reword(pattern: &mut Pattern, words: &Words) {
     let Words { title, resolution, when_to_use } = words;
     if let Some(title) = title {

@@ -1,8 +1,8 @@
-//! Handing decisions on: a command gets each as one line of JSON. What it did not take waits in
-//! the queue.
+//! Passes decisions on: a command receives each as one line of JSON. The queue keeps those that it
+//! did not accept.
 //!
-//! A decision is in the queue before it is sent and leaves it afterwards. After a stop in between
-//! it is sent again, with the id by which the receiver knows it.
+//! A decision enters the queue before it is sent and leaves it afterwards. After a stop in between
+//! it is sent again, with the id by which the receiver recognizes it.
 
 use retro_store::Store;
 use std::process::Command;
@@ -12,27 +12,27 @@ use super::QUEUE;
 use crate::headless::process;
 use crate::{Config, Error, World};
 
-/// How long a sink may take for one decision.
+/// Time limit of a sink for one decision.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What became of the queue.
+/// The result of flushing the queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flushed {
-    /// Decisions that were taken.
+    /// Decisions that the sink accepted.
     pub sent: usize,
-    /// Decisions that wait.
+    /// Decisions left in the queue.
     pub left: usize,
-    /// Why they do.
+    /// The reason why some are left.
     pub problem: Option<String>,
 }
 
-/// Sends what waits, in order, until the sink fails.
+/// Sends the queued decisions in order, until the sink fails.
 pub fn flush(world: &World, config: &Config, store: &Store) -> Result<Flushed, Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     flush_held(config, store)
 }
 
-/// The same, where the caller holds the lock.
+/// Like [`flush`], for a caller that holds the lock.
 pub(super) fn flush_held(config: &Config, store: &Store) -> Result<Flushed, Error> {
     let (waiting, _) = QUEUE.read(store)?;
     let mut flushed = Flushed { left: waiting.len(), ..Flushed::default() };
@@ -57,7 +57,7 @@ pub(super) fn flush_held(config: &Config, store: &Store) -> Result<Flushed, Erro
     Ok(flushed)
 }
 
-/// Why a sink did not take a decision.
+/// The reason why a sink did not accept a decision.
 fn problem(ended: std::io::Result<process::Ended>, program: &str) -> Option<String> {
     match ended {
         Err(error) => Some(format!("cannot run {program}: {error}")),

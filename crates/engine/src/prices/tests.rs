@@ -26,7 +26,7 @@ fn an_import_is_kept_and_counts_from_its_day_on() {
     assert_eq!(prices.imported_rows().count(), 2);
     assert_eq!(prices.snapshot, day);
 
-    // A second import changes nothing, and what is kept stays the same but for its day.
+    // A second import changes nothing but the day of the snapshot.
     let again = without_own(&world, &config).unwrap().import_litellm(TABLE, date(2027, 3, 1), false).unwrap();
     assert_eq!((again.changes.len(), again.tally.unchanged), (0, 2));
 }

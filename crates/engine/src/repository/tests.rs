@@ -55,7 +55,7 @@ fn each_folder_belongs_to_its_own_repository() {
     disk.git("home/shop/.git", "https://example.com/ana/shop");
     disk.folder("home/shop/src/deep");
     disk.git("home/shop/vendor/x/.git", "https://example.com/ben/x");
-    // A submodule: what git knows of it is in the repository around it.
+    // A submodule: its repository is inside the one around it.
     disk.git("home/shop/.git/modules/y", "https://example.com/ben/y");
     disk.file("home/shop/y/.git", "gitdir: ../.git/modules/y\n");
     // A worktree beside its repository.
@@ -72,7 +72,7 @@ fn each_folder_belongs_to_its_own_repository() {
         disk.file(&format!("{top}/one/.git"), &format!("gitdir: {}\n", named.display()));
     }
     disk.file("work/bare/.git", "gitdir: ./.bare\n");
-    // What looks like a repository and is none.
+    // Folders that look like repositories and are not.
     disk.folder("work/empty/.git");
     disk.file("work/stray/.git", "gitdir: ../nowhere\n");
     disk.folder("downloads");
@@ -96,7 +96,7 @@ fn each_folder_belongs_to_its_own_repository() {
         ("downloads", None, None),
         ("work/empty", None, None),
         ("work/stray", None, None),
-        // It is not known what was in a folder that is gone.
+        // The former contents of a missing folder are unknown.
         ("home/shop/gone", None, None),
         ("home/gone/shop", None, None),
     ];

@@ -1,4 +1,4 @@
-//! What the calls of a session did: files touched, failures, and what became of them.
+//! The effects of a session's calls: touched files, failures, and their repairs.
 
 use retro_model::{Access, Event, SessionKey};
 use retro_search::{Repair, Repairs, Touch, Touches};
@@ -26,7 +26,7 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     Ok(Box::new(Calls::new(subject.key)))
 }
 
-/// The rows as they are kept of an evicted session.
+/// The rows that are kept of an evicted session.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct Rows {
     touches: Vec<TouchRow>,

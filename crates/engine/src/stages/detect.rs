@@ -1,6 +1,6 @@
-//! What recurs begins here: the signs that detectors see in one quiet session.
+//! The first step of finding patterns: the signs that detectors see in one quiet session.
 //!
-//! Signs are small, and outlive the raw bytes: of an evicted session they are kept as they are.
+//! Signs are small and outlive the raw bytes: an evicted session keeps them unchanged.
 
 use retro_insight::Settings;
 use retro_model::{Event, SessionKey};
@@ -32,7 +32,7 @@ fn settings_text(config: &Config) -> String {
     format!("{} {:?}", config.insight.value.text, config.detect.value.buckets)
 }
 
-/// What is kept of an evicted session.
+/// Data kept of an evicted session.
 #[derive(Default, Serialize, Deserialize)]
 struct Rest {
     signs: Option<String>,

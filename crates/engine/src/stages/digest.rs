@@ -51,7 +51,7 @@ pub fn settings(config: &Config, facts: &Facts, still_running: bool) -> Settings
     }
 }
 
-/// What a session is.
+/// The identity of a session in its digest.
 pub fn identity(key: &SessionKey, facts: &Facts, content: &str) -> Identity {
     let title = [&facts.title_user, &facts.title_agent, &facts.title_prompt];
     let parent = facts.links.iter().find(|link| link.kind == LinkKind::Parent);
@@ -97,7 +97,7 @@ impl Making for Digesting {
     }
 }
 
-/// What is put into the index of a digest that was kept: when git is to be asked.
+/// The product for a stored digest: it makes the facts due when git must be asked.
 fn product(key: SessionKey, digest: &Digest, facts: &[GitFacts], commits: u64) -> Product {
     let ask = digest.identity.cwd.is_some().then(|| GitFacts::next_ms(facts, commits, digest.ended_at));
     let put: Put = Box::new(move |index| match ask.flatten() {
@@ -116,20 +116,20 @@ fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
     Ok(product(subject.key.clone(), &digest, &facts, commits))
 }
 
-/// What the stage leaves in the index: a name of the digest, and the outcome for lists.
+/// The output of the stage: a name of the digest, and the outcome for lists.
 pub(crate) fn output_of(digest: &Digest) -> String {
     let text = serde_json::to_vec(digest).unwrap_or_default();
     let hash: String = blake3::hash(&text).to_hex().chars().take(32).collect();
     format!("{hash} {}", digest.outcome.value.as_str())
 }
 
-/// The outcome in what the stage left in the index.
+/// The outcome in the output of the stage.
 pub fn outcome_in(output: &str) -> Option<&str> {
     output.split_once(' ').map(|(_, outcome)| outcome)
 }
 
-/// Takes the child sessions into the trace of their root. One that is not captured, or
-/// whose bytes are gone or cannot be read, adds nothing.
+/// Adds the child sessions to the trace of their root. A child that is missing, evicted or
+/// unreadable adds nothing.
 pub(crate) fn fold(
     trace: &mut Trace,
     store: &Store,
@@ -149,7 +149,8 @@ pub(crate) fn fold(
         };
         match read::stream(store, agent, key, &|| false, &mut take) {
             Ok(_) => trace.fold(child),
-            // It is reported with its own session, and taking it in makes the root due again.
+            // The error is reported with the child's own session. Capturing the child makes the
+            // root due again.
             Err(error) if error.is_of_one_session() => {}
             Err(error) => return Err(error),
         }
@@ -157,7 +158,7 @@ pub(crate) fn fold(
     Ok(())
 }
 
-/// The digest of a session as its captured bytes tell it now. Writes nothing.
+/// Computes the digest of a session from its captured bytes. Writes nothing.
 pub fn compute(
     store: &Store,
     config: &Config,

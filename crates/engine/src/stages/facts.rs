@@ -1,5 +1,5 @@
-//! What git says of the commits that sessions made. The work is in [`crate::facts`]: it
-//! needs other programs, so it is done at the end of a sync, without the lock.
+//! Facts from git about the commits that sessions made. The work is in [`crate::facts`]: it needs
+//! other programs, so it is done at the end of a sync, without the lock.
 
 use retro_insight::GitFacts;
 use retro_model::SessionKey;
@@ -22,7 +22,7 @@ fn switch(config: &Config) -> String {
     format!("{}", config.facts_git.value)
 }
 
-/// What is known of a session. A damaged file says nothing; it is reported by `verify`.
+/// The stored facts of a session. Empty if the file is damaged, which `verify` reports.
 pub(crate) fn kept(store: &Store, key: &SessionKey) -> Result<Vec<GitFacts>, Error> {
     match store.lines(&FACTS, key) {
         Err(retro_store::Error::Damaged { .. }) => Ok(Vec::new()),

@@ -1,11 +1,11 @@
 //! The ledger of a session: one row for each response of a model that its events report.
 //!
-//! Rows say only what this session's own bytes say. Whether a response was copied from
-//! another session is decided over all ledgers, when somebody asks for costs. Where the
-//! log does not say all that was used, a row says so (`open.rs`).
+//! Rows contain only facts from this session's own bytes. Queries for costs compare all ledgers to
+//! find responses that were copied from another session. If the log does not record all usage, a
+//! row marks that (`open.rs`).
 //!
-//! The rows are in the index after every append. The file, which is truth, is written
-//! when the session has gone quiet.
+//! The rows are in the index after every append. The file is truth. It is written when the session
+//! has gone quiet.
 
 mod open;
 
@@ -47,7 +47,7 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     }))
 }
 
-/// The rows of the file.
+/// Restores the rows from the ledger file.
 fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
     let key = subject.key.clone();
     let mut rows = Responses::new(subject.store);
@@ -104,7 +104,7 @@ impl Comparing for Checking {
     }
 
     fn difference(mut self: Box<Self>) -> Result<Option<&'static str>, Error> {
-        // The index has them by event and key.
+        // The index sorts them by event and key.
         let rows: BTreeMap<(EventId, String), LedgerRow> = self
             .ledger
             .finish_rows()
@@ -115,7 +115,7 @@ impl Comparing for Checking {
     }
 }
 
-/// Rows of a ledger that are held as they are; a longer one is written in pieces.
+/// Number of ledger rows that are held in memory. A longer ledger is written in pieces.
 const HELD_ROWS_MAX: usize = 2_000;
 
 /// Makes the ledger of one session, however long it is: rows go to the index packed, and
@@ -177,10 +177,10 @@ pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
     ledger.finish_rows()
 }
 
-/// Rows that wait for words of their response, which may come after its tokens.
+/// Rows that wait for more text of their response, which may come after its tokens.
 const WAITING_ROWS_MAX: usize = 256;
 
-/// Makes rows of events as they come.
+/// Makes ledger rows from events as they come.
 pub(crate) struct Ledger {
     session: SessionKey,
     cwds: HashMap<Thread, String>,
@@ -215,7 +215,7 @@ impl Ledger {
         }
     }
 
-    /// The rows that are done, when there are many.
+    /// The finished rows, once there are many.
     pub(crate) fn take_done(&mut self) -> Vec<LedgerRow> {
         if self.rows.len() > 2 * WAITING_ROWS_MAX {
             self.take(self.rows.len() - WAITING_ROWS_MAX)
@@ -224,7 +224,7 @@ impl Ledger {
         }
     }
 
-    /// All rows that are left.
+    /// All remaining rows.
     pub(crate) fn finish_rows(&mut self) -> Vec<LedgerRow> {
         let mut rows = self.take(self.rows.len());
         rows.extend(std::mem::take(&mut self.open).finish(&self.session));
@@ -269,7 +269,7 @@ fn row(session: &SessionKey, event: &Event, usage: &Usage, cwd: Option<String>) 
     }
 }
 
-/// A cumulative figure gives one row a model, where the log has them apart.
+/// Makes rows of a cumulative figure: one for each model, if the log separates them.
 fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<LedgerRow> {
     let models = event.data.as_ref().and_then(|data| data.get("models")).and_then(Value::as_object);
     let of_model = |(model, figures): (&String, &Value)| {
@@ -292,7 +292,7 @@ fn is_of_model(event: &Event) -> bool {
     event.response.is_some() || matches!(event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall)
 }
 
-/// Bytes of what an event says, secrets included: they were paid for.
+/// Bytes of an event's text and arguments, including secrets, because they were paid for.
 fn text_bytes(event: &Event) -> u64 {
     let text = event.text.as_ref().map_or(0, Redacted::<String>::given_bytes);
     let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());

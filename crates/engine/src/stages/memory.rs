@@ -1,5 +1,5 @@
-//! All memories: follows what was mined, rewards what helped, and keeps everything ready to
-//! be asked.
+//! All memories: follows mining results, rewards helpful memories, and keeps the tables ready for
+//! queries.
 
 use retro_store::{Changes, Follow};
 
@@ -21,7 +21,8 @@ struct Memories;
 
 impl Consumer for Memories {
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
-        // Decided meanwhile and stopped, or an index of before: everything is folded again.
+        // A decision was made but not folded, or the index is from an older version: fold
+        // everything again.
         if !memory::is_current(all.store, all.index)? {
             return Ok(Seen::default());
         }

@@ -1,4 +1,4 @@
-//! What a quiet session can teach: every configured method over its events, once.
+//! Mines a quiet session: runs every configured method over its events, once.
 
 use retro_memory::filters;
 use retro_memory::methods::{self, Method};
@@ -106,14 +106,14 @@ impl Making for Mining {
     }
 }
 
-/// The episode of a session whose events were heard.
+/// The episode of a session, from the events that the listener heard.
 pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str) -> Episode {
     let settings = digest::settings(config, facts, false);
     let text = |value: &Option<(_, retro_text::Redacted<String>)>| {
         value.as_ref().map(|(_, text)| text.to_string()).filter(|text| !text.is_empty())
     };
     let cwd = text(&facts.cwd);
-    // As far as the folder is still there: a clone elsewhere is known by its remote.
+    // Only if the folder still exists. A clone elsewhere is recognized by its remote.
     let around = cwd.as_deref().map(|cwd| repository::around(Path::new(cwd)));
     let repository = Repository { branch: text(&facts.branch), ..around.unwrap_or_default() };
     listener.finish(&settings, cwd, repository, content.to_owned())

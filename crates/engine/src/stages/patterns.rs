@@ -1,4 +1,4 @@
-//! What recurs over all sessions: follows their signs and puts them together.
+//! Recurring patterns over all sessions: follows their signs and groups them.
 
 use retro_store::{Changes, Follow};
 
@@ -28,8 +28,8 @@ impl Consumer for Patterns {
     }
 
     fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
-        // Nothing is written where nothing that matters changed: the same is asked again, and
-        // the answer costs what has changed since.
+        // Write nothing if no signs changed. The next run asks for the same changes, which costs
+        // only the new ones.
         if !changes.starts_over && changes.bodies.is_empty() && changes.removed_sessions.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,4 @@
-//! Packing the raw files of a session that is a day old, and looking at each of them as a
-//! whole once.
+//! Packs the raw files of a session that is a day old, and reads each of them completely once.
 
 use retro_model::{SourceKey, SourceKind};
 use retro_store::{Comparison, PlaceRow, Slot, Writer};
@@ -49,8 +48,8 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
                         }
                     }
                 }
-                // Its live file is captured beside it, as the next revision. Where that was done,
-                // the damaged file stays as it is.
+                // Its live file is captured beside it, as the next revision. After that, the
+                // damaged file stays as it is.
                 Err(error @ retro_store::Error::Damaged { .. }) => {
                     odd.extend(live.map(|place| place.path.clone()));
                     failed = failed.or(Some(error).filter(|_| revision == entry.revisions));
@@ -62,15 +61,15 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
     if let Some(error) = failed.filter(|_| odd.is_empty()) {
         return Err(error.into());
     }
-    // The next sync looks at these as if it had never seen them.
+    // The next sync treats these as never seen.
     let put = move |index: &Writer<'_>| odd.iter().try_for_each(|path| index.forget_place(path));
     Ok(Product { put: Some(Box::new(put)), ..Product::default() })
 }
 
-/// Whether a live log is no longer what was captured though nothing showed it: rewritten
-/// in place with the same size and time.
+/// Whether a live log differs from the captured bytes without any sign: it was rewritten in place
+/// with the same size and time.
 fn differs(archive: &retro_store::Archive, place: &PlaceRow) -> Result<bool, Error> {
-    // Anything may be under that name now; a pipe would make us wait.
+    // Any kind of file may have that name now, and a pipe would block us.
     if !std::fs::metadata(&place.path).is_ok_and(|meta| meta.is_file()) {
         return Ok(false);
     }

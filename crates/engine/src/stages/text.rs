@@ -1,7 +1,7 @@
 //! The text index: follows the passages of all sessions.
 //!
-//! A commit of the index waits for the disk, so a few changed passages are left to wait.
-//! They are searched as they are in the meantime, with the same scores.
+//! A commit of the index waits for the disk, so a few changed passages stay pending. A search still
+//! finds them, with the same scores.
 
 use retro_search::{Numbered, TEXT_VERSION, TextFolder};
 use retro_store::{Changes, Follow, Mark, PassageRow, Store};
@@ -19,7 +19,7 @@ pub(super) const STAGE: Stage = Stage {
     ..Stage::PLAIN
 };
 
-/// So many changed passages may wait.
+/// Largest number of changed passages that may wait.
 const WAITING_MAX: usize = 200;
 
 struct Text;
@@ -39,7 +39,8 @@ impl Consumer for Text {
         let (mut writer, changes) = match resumed {
             Some(writer) => (writer, changes),
             None if changes.starts_over => (folder.start_over(count)?, changes),
-            // It was spoiled since it was looked at: what is new alone would not be all.
+            // The index was damaged after it was checked. The new passages alone would not be
+            // complete.
             None => {
                 let everything = all.index.changes_since(&Mark::default(), &[Follow::Passages])?;
                 (folder.start_over(everything.passages.len())?, everything)
@@ -63,7 +64,7 @@ fn folder(store: &Store) -> TextFolder {
     TextFolder::new(&store.text_folder(), store.disk())
 }
 
-/// A passage as search knows it.
+/// Converts a passage row to the form that search uses.
 pub fn numbered(row: PassageRow) -> Numbered {
     Numbered { number: row.number, session: row.session, line: row.line, passage: row.passage }
 }

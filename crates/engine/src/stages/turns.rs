@@ -1,5 +1,5 @@
-//! The turns of a session: one row for each message that opens one, and the words of each
-//! as passages, for search.
+//! The turns of a session: one row for each message that opens one, and the text of each turn as
+//! passages for search.
 
 pub(crate) mod twins;
 
@@ -48,7 +48,7 @@ fn compare(store: &Store, index: &Index, key: &SessionKey) -> Result<Box<dyn Com
     }))
 }
 
-/// What stays of turns without their words.
+/// The part of turns that is kept without their text.
 #[derive(Default, Serialize, Deserialize)]
 struct Heads {
     turns: Vec<TurnRow>,
@@ -68,7 +68,7 @@ fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
     to_keep(&heads(index, key)?)
 }
 
-/// The event that the words of a digest are given where no turn is known.
+/// The event of a digest's words, if no turn is known.
 pub(crate) const FIRST_EVENT: &str = "m:1";
 
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
@@ -88,7 +88,7 @@ fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
     Ok(Product { put: Some(Box::new(put)), ..Product::default() })
 }
 
-/// The turns of a session, and what it has in common with others.
+/// The turns of a session, and the data that it may share with others.
 struct Both {
     turns: Turns,
     twins: Twins,
@@ -97,12 +97,11 @@ struct Both {
 /// Collects turns from events as they come.
 pub(crate) struct Turns {
     key: SessionKey,
-    /// Turns that are over.
+    /// Rows of finished turns.
     rows: Spool<TurnRow>,
     /// The last turn of each thread. The numbers of a thread never fall.
     open: HashMap<Thread, TurnRow>,
-    /// The number of the last turn of each thread that came before, where only what is new
-    /// is seen.
+    /// The number of each thread's last earlier turn, used when only new events are read.
     before: HashMap<Thread, u32>,
     passages: Passages,
     known: KnownPassages,
@@ -110,7 +109,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Turns from the first on. Passages that are known are not packed.
+    /// Starts at the first turn. Known passages are not packed.
     pub(crate) fn new(key: SessionKey, store: &Store, known: KnownPassages) -> Turns {
         Turns {
             key,
@@ -123,8 +122,7 @@ impl Turns {
         }
     }
 
-    /// Turns of events that follow these: the last turn and the last passage of each thread
-    /// go on.
+    /// Continues after these events with the last turn and the last passage of each thread.
     fn after(key: SessionKey, store: &Store, last: &Last) -> Turns {
         let mut turns = Turns::new(key, store, KnownPassages::default());
         turns.passages = Passages::after(last.passages.clone());
@@ -146,7 +144,7 @@ impl Turns {
 
     fn count(&mut self, event: &Event) -> Result<(), Error> {
         let number = event.turn + self.before.get(&event.thread).copied().unwrap_or(0);
-        // What comes before the first message belongs to no turn.
+        // Events before the first message belong to no turn.
         if number == 0 {
             return Ok(());
         }
@@ -182,7 +180,7 @@ impl Turns {
         }
     }
 
-    /// All turns, those of a thread in their order, and all passages.
+    /// All turns, in the order of each thread, and all passages.
     pub(crate) fn rows(mut self) -> Result<(Spool<TurnRow>, Spool<PackedPassage>), Error> {
         for passage in std::mem::take(&mut self.passages).finish() {
             self.packed.push(&self.pack(&passage)?)?;

@@ -1,4 +1,4 @@
-//! What passages mean: one vector each, kept for all sessions.
+//! One vector for the meaning of each passage, kept for all sessions.
 
 mod slowly;
 
@@ -25,10 +25,11 @@ pub(crate) const STAGE: Stage = Stage {
 /// Passages that are read and embedded at a time.
 const BATCH: usize = 2_000;
 
-/// Fewer passages than this are embedded before other threads would have begun.
+/// Fewer passages than this are embedded before other threads would even start.
 const FEW: usize = 32;
 
-/// Vectors that are held until they are written: those of a very large session would not fit.
+/// Vectors that are held before they are written: those of a very large session would not fit in
+/// memory.
 const HELD_MAX: usize = 2 * BATCH;
 
 struct Meanings;
@@ -41,19 +42,19 @@ pub fn embedder(config: &Config) -> Result<Box<dyn Embedder>, Error> {
     }
 }
 
-/// Vectors of a store, as this model makes them.
+/// Opens the vectors of this model in a store.
 pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
     let vectors = Vectors::open_on(store.disk(), &store.vectors_folder(), embedder.id(), embedder.dim());
     Ok(vectors.map_err(SearchError::from)?)
 }
 
-/// Whether vectors are still to be made that an earlier run began with.
+/// Whether an earlier run left vectors to be made.
 pub fn is_partial(seen: &Seen) -> bool {
     slowly::is_partial(seen)
 }
 
-/// Names the model: vectors of different models say nothing about each other. A file is named
-/// by its path, size and time, so that it need not be loaded to see that nothing changed.
+/// Names the model: vectors of different models cannot be compared. A file is named by its path,
+/// size and time, so that an unchanged model need not be loaded.
 fn model_id(config: &Config) -> String {
     match &config.embedding.value.model {
         Some(path) => {
@@ -73,7 +74,7 @@ impl Consumer for Meanings {
 
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
         let folder = all.store.vectors_folder();
-        // What names the vectors is written again with them.
+        // The file that names the current vectors is written again with them.
         if Vectors::is_current_damaged(&folder) {
             return Ok(Seen::default());
         }
@@ -86,8 +87,7 @@ impl Consumer for Meanings {
         let mut vectors = open(all.store, embedder.as_ref())?;
         let changes = match changes.starts_over || !vectors.mark().is_empty() {
             true => changes,
-            // They were spoiled since they were looked at, or are of another model after all:
-            // what is new alone would not be all.
+            // The file was damaged after it was checked, or belongs to another model. Start over.
             false => all.index.changes_since(&Mark::default(), &[Follow::Passages])?,
         };
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
@@ -106,7 +106,7 @@ impl Consumer for Meanings {
             }
             return Ok(());
         }
-        // Until all of them are there the old mark stays: whoever goes on begins again.
+        // Until all of them are there the old mark stays, so that the next run repeats this one.
         let before = vectors.mark().to_owned();
         let mut removed = changes.removed_passages.as_slice();
         let mut put: Vec<(u64, Embedding)> = Vec::new();
@@ -130,7 +130,8 @@ fn write(vectors: &mut Vectors, mark: &str, put: &[(u64, Embedding)], removed: &
     Ok(vectors.write(mark, &put, removed).map_err(SearchError::from)?)
 }
 
-/// Embeds passages, so many at a time behind those that are done, as long as `take` wants more. False if some are left.
+/// Embeds passages in batches of this size, after those already done, as long as `take` returns
+/// true. Returns false if some are left.
 fn each_batch(
     all: &Everything<'_>,
     embedder: &dyn Embedder,

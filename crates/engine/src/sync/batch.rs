@@ -1,4 +1,4 @@
-//! Batches: some sessions, captured and derived in parallel, durable together.
+//! Batches of sessions that are captured and derived in parallel, and made durable together.
 //!
 //! A batch takes the lock, reads its sessions in parallel, syncs their files to disk, and
 //! writes the index in one short transaction. Only then is it counted.
@@ -25,30 +25,30 @@ use crate::{Config, Error, World, agent_of, entitled, platform};
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
 
-/// Source bytes of one batch; a larger session is a batch of its own.
+/// Source bytes of one batch. A larger session has its own batch.
 const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How to wait for the lock.
+/// How to wait for the lock of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Until it is free.
     ForLock,
-    /// Not at all: what cannot be done now is left.
+    /// Do not wait, and leave the work.
     Never,
 }
 
-/// Runs batches and counts what they did.
+/// Runs batches and updates the report.
 pub(crate) struct Batcher<'a> {
     pub world: &'a World,
     pub config: &'a Config,
-    /// All stages there are.
+    /// The table of stages.
     pub stages: &'static [Stage],
     pub store: &'a Store,
     pub index: &'a Index,
     pub stamps: &'a Stamps,
-    /// The last stage that is wanted.
+    /// The last requested stage.
     pub until: Option<&'a str>,
-    /// Run what is out of date however lately a session changed.
+    /// Run outdated stages even if a session changed a moment ago.
     pub all: bool,
     pub wait: Wait,
     pub progress: &'a (dyn Fn(Progress) + Sync),
@@ -56,12 +56,12 @@ pub(crate) struct Batcher<'a> {
 }
 
 impl Batcher<'_> {
-    /// The same with other stamps of live files.
+    /// The same batcher with other stamps of live files.
     pub(super) fn with<'b>(&'b mut self, stamps: &'b Stamps) -> Batcher<'b> {
         Batcher { stamps, report: self.report, ..*self }
     }
 
-    /// Works on sessions in the order given.
+    /// Works on sessions in the given order.
     pub(crate) fn run(&mut self, stage: &'static str, jobs: &[Job<'_>]) -> Result<(), Error> {
         let total = jobs.len() as u64;
         let (mut done, mut bytes) = (0, 0);
@@ -96,7 +96,7 @@ impl Batcher<'_> {
         Ok(())
     }
 
-    /// Whether there is too little free space to capture anything more. Says so once.
+    /// Whether there is too little free space to capture more. Notes it once.
     fn has_too_little_room(&mut self, jobs: &[Job<'_>]) -> bool {
         let is_capture = jobs.iter().any(|job| matches!(job, Job::Files(_)));
         let Some(note) = is_capture.then(|| too_little_room(self.config)).flatten() else { return false };
@@ -116,8 +116,8 @@ impl Batcher<'_> {
         }
     }
 
-    /// One batch, under the lock. Says how many bytes it kept. `stepped` hears how many sessions
-    /// are done, and how many bytes of them were kept.
+    /// Runs one batch under the lock. Returns the number of bytes kept. `stepped` receives the
+    /// number of finished sessions and of bytes kept so far.
     pub(crate) fn batch(
         &mut self,
         jobs: &[Job<'_>],
@@ -129,13 +129,14 @@ impl Batcher<'_> {
         let is_bare = !knows_any && self.store.is_bare()?;
         let rules = self.rules();
         let mut work = Vec::with_capacity(jobs.len());
-        // Forgotten since it was found.
+        // The session was forgotten after it was found.
         let stones = self.store.tombstones()?;
         let is_forgotten = |job: &Job<'_>| matches!(job, Job::Files(files) if stones.has(&files.key));
         for job in jobs.iter().filter(|job| !is_forgotten(job)) {
             work.extend(self.look_up(job, knows_any, &rules)?);
         }
-        // The longest first, so that none is left to one core when the others are done.
+        // The longest come first, so that one core is not left with a long session when the others
+        // are done.
         work.sort_by_key(|work: &WorkItem<'_, '_>| Reverse(work.job.bytes()));
         let budget = Budget::new(HELD_BYTES_MAX);
         let (steps, kept) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -158,7 +159,7 @@ impl Batcher<'_> {
             (key, outcome)
         };
         let done: Vec<(SessionKey, Result<Outcome, Error>)> = if work.len() == 1 {
-            // There is nothing to share, and threads cost a moment.
+            // One session needs no threads, which take a moment to start.
             work.into_iter().map(one).collect()
         } else {
             work.into_par_iter().map(one).collect()
@@ -186,14 +187,13 @@ impl Batcher<'_> {
         Ok(bytes)
     }
 
-    /// Whether the index belongs to the files as they are before this batch. If it does
-    /// not, it is not given their new marks, so that this is not forgotten.
+    /// Whether the index matches the files before this batch. If it does not, it keeps its old
+    /// marks, so that the mismatch is not lost.
     fn fits(&self) -> Result<bool, Error> {
         Ok(self.index.marks()? == self.store.marks())
     }
 
-    /// Asks the index for what it knows of a session: the threads that work on sessions
-    /// cannot.
+    /// Reads the rows of a session from the index, because the worker threads cannot.
     fn look_up<'j, 'f>(
         &self,
         job: &'j Job<'f>,
@@ -282,8 +282,8 @@ impl Batcher<'_> {
         Ok(written?)
     }
 
-    /// The roots of what was just read, as far as they are in the store: what they say of
-    /// their children may differ now. Some agents name the child in its parent only.
+    /// The roots of the sessions just read that are in the store: their facts about children may
+    /// have changed. Some agents name the child only in its parent.
     fn parents(&self, outcomes: &[Outcome]) -> Result<BTreeSet<SessionKey>, Error> {
         let mut parents = BTreeSet::new();
         let read = || outcomes.iter().filter_map(|outcome| Some((&outcome.key, outcome.captured.as_ref()?)));
@@ -298,7 +298,8 @@ impl Batcher<'_> {
                 parents.insert(parent);
             }
         }
-        // Looking through all sessions is for those that have gone quiet, not for every append.
+        // The search through all sessions is only for those that have gone quiet, not for every
+        // append.
         let quiet: BTreeSet<&SessionKey> = outcomes
             .iter()
             .filter(|outcome| outcome.derived.is_analyzed())
@@ -326,7 +327,7 @@ impl Batcher<'_> {
         }
         self.report.wrote |= !outcome.derived.is_empty();
         let Some(one) = &outcome.captured else { return 0 };
-        // Read back from raw: nothing was found or lost.
+        // Read back from raw: no file was found or lost.
         if one.places.is_empty() && one.failed.is_empty() && one.new_bytes == 0 {
             return 0;
         }
@@ -419,7 +420,7 @@ fn reads_children(stage: &Stage) -> bool {
     stage.inputs.iter().any(|input| matches!(input, Input::Children)) && !matches!(stage.work, Work::Sync)
 }
 
-/// Why nothing is captured, if there is too little free space where the store is.
+/// The reason not to capture, if there is too little free space on the disk of the store.
 fn too_little_room(config: &Config) -> Option<String> {
     const USUAL_MAX: u64 = 1 << 30;
     const SHARE: u64 = 20;
@@ -436,7 +437,7 @@ fn too_little_room(config: &Config) -> Option<String> {
     })
 }
 
-/// How many of the first are worked on together.
+/// Number of jobs at the front that form one batch.
 fn batch_length(jobs: &[Job<'_>]) -> usize {
     let mut bytes = 0;
     let fits = |job: &&Job<'_>| {

@@ -1,4 +1,4 @@
-//! A sync that writes nothing: what would be captured, and how it reads.
+//! A sync that writes nothing: it counts the sessions that would be captured, and their gaps.
 
 use rayon::prelude::*;
 use retro_agents::{Parsed, Part, Reader, settle};
@@ -65,8 +65,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// The store and what it knows of files. One that does not exist yet is not made for a
-/// question.
+/// The store and its stamps of files. A question does not create a missing store.
 fn stamps_if_there(world: &World, config: &Config, few: &Few) -> Result<(Option<Store>, Stamps), Error> {
     match Store::open(&config.root.value, world.disk.clone()) {
         Ok(store) => {

@@ -1,4 +1,4 @@
-//! Which of the sessions that were found are read.
+//! Chooses which of the found sessions are read.
 
 use super::SyncOptions;
 use crate::Config;
@@ -6,7 +6,7 @@ use crate::discover::{Discovery, Keep, SessionFiles};
 use crate::exclude::{Excluder, Verdict};
 use crate::report::{Failure, SyncReport};
 
-/// Keeps sessions that are wanted and have news, and counts the others.
+/// Keeps wanted sessions with news, and counts the others.
 pub(super) struct Sieve<'a> {
     options: &'a SyncOptions,
     excluder: Excluder,
@@ -18,18 +18,19 @@ impl<'a> Sieve<'a> {
         Sieve { options, excluder: Excluder::new(config), report: SyncReport::default() }
     }
 
-    /// Sessions without news need only be counted, unless a rule looks at them.
+    /// Sessions without news are only counted, unless a rule must see them.
     pub(super) fn keep(&self) -> Keep {
         let counts = self.excluder.is_empty() && self.options.sessions.is_none() && !self.options.force;
         if counts { Keep::News } else { Keep::All }
     }
 
-    /// Whether files that serve many sessions are captured: they tell of every project.
+    /// Whether files that serve many sessions are captured. They mention every project, so an
+    /// exclusion rule turns this off.
     pub(super) fn keeps_shared(&self) -> bool {
         self.excluder.is_empty()
     }
 
-    /// Whether a session is to be read. Asked of every one that was found and not only counted.
+    /// Whether a session must be read. Called for every found session that is not just counted.
     pub(super) fn keeps(&mut self, session: &SessionFiles) -> bool {
         self.report.discovered += 1;
         self.report.source_bytes += session.bytes();

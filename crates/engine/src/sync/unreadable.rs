@@ -1,5 +1,5 @@
-//! What could not be read when this machine was last looked at, as the index remembers it
-//! for questions that look at nothing.
+//! Remembers in the index which files the last full sync could not read, for questions that do not
+//! look at the files.
 
 use retro_store::{Index, Stamps};
 use std::collections::BTreeSet;
@@ -9,8 +9,8 @@ use crate::discover::Discovery;
 use crate::report::SyncReport;
 use crate::{Error, World};
 
-/// Remembers what a whole sync could not read, and forgets what it could. Writes only if
-/// something changed.
+/// Records the files that a full sync could not read, and clears those that it could. Writes only
+/// if something changed.
 pub(super) fn keep(
     world: &World,
     index: &Index,
@@ -23,7 +23,7 @@ pub(super) fn keep(
     let unread = report.failures.iter().chain(&report.unreadable_files);
     let still: BTreeSet<&Path> = unread.map(|failure| Path::new(&failure.path)).collect();
     let new: Vec<_> = found.unreadable().filter(|skipped| !known_paths.contains(&*skipped.path)).collect();
-    // What is kept in part is not read again until it changes, and is cleared then.
+    // A partly captured file is not read again until it changes, and is cleared then.
     let gone: Vec<&Path> =
         known_paths.difference(&still).filter(|path| stamps.place(path).is_none()).copied().collect();
     if new.is_empty() && gone.is_empty() {

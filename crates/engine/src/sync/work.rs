@@ -1,5 +1,5 @@
-//! Work on one session: capture what is new of it, and run the stages that are due.
-//! Threads share this, so nothing here asks the index.
+//! Work on one session: captures its new bytes and runs the due stages. Threads share this code, so
+//! it never queries the index.
 
 use retro_agents::Agent;
 use retro_model::SessionKey;
@@ -15,15 +15,14 @@ use crate::session_row::facts_of;
 use crate::stages::{Lookup, QUIET_MINUTES, Subject, normalized};
 use crate::{Config, Error, World};
 
-/// A session that still grows and is larger than this is not settled as a whole on every
-/// append.
+/// A growing session larger than this is not settled as a whole on every append.
 pub(super) const SETTLED_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A session to work on.
 pub(crate) enum Job<'f> {
     /// Its files have news.
     Files(&'f SessionFiles),
-    /// Stages are due, and everything is in the store.
+    /// Stages are due, and all bytes are in the store.
     Stored(SessionKey),
 }
 
@@ -43,7 +42,7 @@ impl Job<'_> {
     }
 }
 
-/// A session to work on, with everything that the index knows of it.
+/// A session to work on, with its rows from the index.
 pub(super) struct WorkItem<'j, 'f> {
     pub job: &'j Job<'f>,
     pub agent: &'static dyn Agent,
@@ -53,14 +52,14 @@ pub(super) struct WorkItem<'j, 'f> {
     pub lookup: Lookup,
 }
 
-/// What became of it.
+/// The result of the work on a session.
 pub(super) struct Outcome {
     pub key: SessionKey,
     pub captured: Option<Captured>,
     pub derived: Derived,
 }
 
-/// What all threads of a batch work with.
+/// State shared by all threads of a batch.
 pub(super) struct Worker<'a> {
     pub world: &'a World,
     pub config: &'a Config,
@@ -71,7 +70,7 @@ pub(super) struct Worker<'a> {
     pub is_bare: bool,
 }
 
-/// Stamps that were known, and in their places those that are new.
+/// Replaces known stamps by new ones of the same path, and adds the rest.
 fn with_news(mut known: Vec<PlaceRow>, news: &[PlaceRow]) -> Vec<PlaceRow> {
     let paths: HashSet<&Path> = news.iter().map(|place| place.path.as_path()).collect();
     known.retain(|place| !paths.contains(place.path.as_path()));
@@ -80,7 +79,7 @@ fn with_news(mut known: Vec<PlaceRow>, news: &[PlaceRow]) -> Vec<PlaceRow> {
 }
 
 impl Worker<'_> {
-    /// Captures a session, if it has news, and runs the stages that are due on it.
+    /// Captures a session with news, and runs its due stages.
     pub(super) fn work(&self, work: WorkItem<'_, '_>) -> Result<Outcome, Error> {
         let rules = &self.rules;
         let key = work.job.key().clone();
@@ -118,7 +117,7 @@ impl Worker<'_> {
             lookup: &lookup,
         };
         let mut session = Session { subject, row, made };
-        // What could not be read is not settled without it: the next sync tries again.
+        // A session with unreadable sources is not settled yet: the next sync tries again.
         let is_whole = captured.as_ref().is_none_or(|captured| captured.failed.is_empty());
         let derived = if is_evicted {
             session.restore(Remains::read(self.store, &key)?.as_ref(), rules)?
@@ -138,8 +137,8 @@ impl Worker<'_> {
         Ok(Outcome { key, captured, derived })
     }
 
-    /// Source bytes that work on a session may hold. Without a row they are guessed from
-    /// the room that its files take.
+    /// Source bytes that work on a session may hold. Without a row they are estimated from the size
+    /// of its files.
     pub(super) fn held_bytes(&self, work: &WorkItem<'_, '_>) -> u64 {
         /// Logs are packed to a sixth or less.
         const PACKED_RATIO: u64 = 8;
@@ -155,8 +154,8 @@ impl Worker<'_> {
         Ok(self.store.session(key)?.is_some_and(|file| file.evicted_at.is_some()))
     }
 
-    /// Captures what is new of a session, or reads its raw files again if the index lost
-    /// what they say. Nothing if it has no news and the index knows it.
+    /// Captures the new part of a session, or reads its raw files again if the index lost their
+    /// rows. `None` if it has no news and the index is complete.
     fn capture(
         &self,
         job: &Job<'_>,
@@ -180,7 +179,7 @@ impl Worker<'_> {
                 Some(capture::session(self.store, files, before, stop)?)
             }
             Job::Stored(_) if is_known => None,
-            // Its row came with its remains.
+            // Its row was restored with its remains.
             Job::Stored(key) if row.is_some() && self.is_evicted(key)? => None,
             Job::Stored(key) => {
                 let mtime_ns = row.map_or(0, |row| row.mtime_ns);

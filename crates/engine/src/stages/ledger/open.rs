@@ -1,11 +1,10 @@
-//! Where a log cannot tell all that was used: answers without figures, and a log
-//! that stops in the middle of a turn.
+//! Marks where a log does not record all usage: responses without figures, and a log that stops in
+//! the middle of a turn.
 //!
-//! One rule serves all agents, because it looks at settled events alone. What a
-//! program that is killed leaves behind differs (Claude Code and Codex end with a
-//! call that has no result, Grok with a turn that has no figures, Codex up to 0.29
-//! has none at all), but it is always one of these two. A session that is running
-//! looks the same; whoever asks knows whether it still grows.
+//! One rule serves all agents, because it reads settled events alone. A killed program leaves
+//! different traces (Claude Code and Codex end with a call that has no result, Grok with a turn
+//! that has no figures, Codex up to 0.29 has none at all), but it is always one of these two. A
+//! running session looks the same; the caller knows whether it still grows.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{
@@ -13,36 +12,36 @@ use retro_model::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Finds what is open in a settled stream. Ids are kept as hashes, so that it stays
-/// small beside a session of any size.
+/// Finds open responses in a settled stream. Ids are stored as hashes, to keep it small even for a
+/// huge session.
 #[derive(Default)]
 pub(super) struct Open {
-    /// Answers whose figures are told.
+    /// Responses with figures.
     measured: Recent,
-    /// What answers made whose figures did not come yet.
+    /// First part and text bytes of responses that have no figures yet.
     waiting: HashMap<u64, (At, u64)>,
-    /// What the model made and no answer claims.
+    /// First part and text bytes of output that belongs to no response.
     unclaimed: Option<(At, u64)>,
     lines: Lines,
-    /// Calls that the model made.
+    /// Calls by the model.
     calls: Recent,
-    /// When the end of a sub-agent was told. Threads are told one after the other, so
-    /// only times say what came first.
+    /// When the end of each sub-agent was reported. Threads come one after the other, so only times
+    /// show the order.
     ended: HashMap<String, Timestamp>,
 }
 
-/// What is known of each thread.
+/// State of each thread.
 #[derive(Default)]
 struct Lines {
     all: HashMap<Thread, Line>,
-    /// The one that was told of last: events of a thread stand together.
+    /// The thread of the last event. Events of one thread are adjacent.
     current: Option<(Thread, Line)>,
 }
 
 #[derive(Default)]
 struct Line {
     before: Option<Kind>,
-    /// Its last step, and whether that asks for an answer.
+    /// Its last step, and whether that step asks for an answer.
     last: Option<(At, bool)>,
 }
 
@@ -61,7 +60,7 @@ impl Lines {
     }
 }
 
-/// Where something stands.
+/// The position of an event.
 #[derive(Clone)]
 struct At {
     id: EventId,
@@ -70,8 +69,7 @@ struct At {
     seq: u64,
 }
 
-/// Ids that are remembered for a good while, not for ever: what belongs together
-/// stands close together.
+/// The most recent ids. Old ones are dropped, because related events are close together.
 #[derive(Default)]
 struct Recent {
     now: HashSet<u64>,
@@ -94,13 +92,13 @@ impl Recent {
 }
 
 impl Open {
-    /// Takes the next event, and how many bytes of words of a model it has.
+    /// Takes the next event, with the number of bytes of text by the model in it.
     pub(super) fn push(&mut self, event: &Event, words: u64) {
         self.look_for_figures(event, words);
         self.look_for_an_end(event);
     }
 
-    /// What is open: at most one row of each kind.
+    /// The open usage: at most one row of each kind.
     pub(super) fn finish(self, session: &SessionKey) -> Vec<LedgerRow> {
         let found = self.waiting.values().chain(&self.unclaimed);
         let first = found.clone().min_by_key(|(at, _)| at.seq);
@@ -109,7 +107,7 @@ impl Open {
             row.text_bytes = found.map(|(_, bytes)| bytes).sum();
             row
         });
-        // A sub-agent whose end was told to its parent did answer; its own last lines may be lost.
+        // A sub-agent did answer if its parent recorded its end. Its own last lines may be lost.
         let has_ended = |at: &At| {
             at.ts.is_some_and(|ts| self.ended.get(at.thread.as_str()).is_some_and(|end| *end >= ts))
         };
@@ -119,7 +117,7 @@ impl Open {
         unmeasured.into_iter().chain(cut_off).collect()
     }
 
-    /// What the model made, until figures are told of it.
+    /// Collects the model's output until its figures arrive.
     fn look_for_figures(&mut self, event: &Event, words: u64) {
         let response = event.response.as_ref().map(|response| hash(response));
         if event.kind == Kind::Usage
@@ -131,11 +129,11 @@ impl Open {
         let before = self.lines.of(&event.thread).before.replace(event.kind);
         let is_made = match event.kind {
             Kind::Assistant | Kind::Reasoning => true,
-            // What runs inside another call is part of that one's answer.
+            // A call inside another call is part of that call's answer.
             Kind::ToolCall => event.tool.as_ref().is_some_and(|tool| tool.parent_call.is_none()),
             _ => false,
         };
-        // What a sub-agent answered is repeated behind its end, and measured where it was made.
+        // The answer of a sub-agent is repeated after its end, and was measured in its own thread.
         let repeats = event.kind == Kind::Assistant && before == Some(Kind::Subagent);
         if !is_made || event.origin != Origin::Model || event.copy_of.is_some() || repeats {
             return;
@@ -150,7 +148,7 @@ impl Open {
         }
     }
 
-    /// The last thing said on each thread: it may ask for an answer that does not come.
+    /// Keeps the last step of each thread, because it may ask for an answer that never comes.
     fn look_for_an_end(&mut self, event: &Event) {
         if event.kind == Kind::ToolCall
             && event.origin == Origin::Model
@@ -158,7 +156,7 @@ impl Open {
         {
             self.calls.insert(hash(&tool.call_id));
         }
-        // A note beside its log, without a time, tells only that a sub-agent was started.
+        // A note without a time, from beside the log, shows only that a sub-agent was started.
         if event.kind == Kind::Subagent
             && let (Some(child), Some(ts)) = (&event.child, event.ts)
         {
@@ -192,8 +190,8 @@ fn row(session: &SessionKey, at: &At, kind: RowKind) -> LedgerRow {
     }
 }
 
-/// Whether an event is a step of the conversation with the model. What a user ran
-/// without it (slash commands, a shell) is none.
+/// Whether an event is a step of the conversation with the model. Commands that a user ran without
+/// it (slash commands, a shell) are not.
 fn is_said(event: &Event, calls: &Recent) -> bool {
     match event.kind {
         Kind::Assistant | Kind::Interruption | Kind::Error | Kind::Compaction | Kind::Denial => true,

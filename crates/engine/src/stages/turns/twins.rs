@@ -1,5 +1,5 @@
-//! What a session may have in common with others: messages that another session has too,
-//! because a resume or a fork copied them, and titles of conversations in other files.
+//! Finds data that a session may share with others: messages that a resume or a fork copied, and
+//! titles of conversations in other files.
 
 use retro_model::{Event, Kind, Origin};
 use retro_store::{NameRow, OpenerRow, Spool, Store};
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// Collects what the index compares between sessions.
+/// Collects the rows that the index compares between sessions.
 pub(crate) struct Twins {
-    /// Openers of turns that are over.
+    /// Openers of finished turns.
     openers: Spool<OpenerRow>,
-    /// Those before the first that an answer proved something of.
+    /// Openers before the first answer that proves anything.
     unproven: Vec<OpenerRow>,
-    /// What the last answer proved: how sure the log is that a turn is its own.
+    /// The proof of the last answer: how sure the log is that a turn is its own.
     known: Option<u8>,
-    /// The opener of the last turn, and what answers in it proved.
+    /// The opener of the last turn, and the proof of the answers in it.
     last: Option<(OpenerRow, Option<u8>)>,
     turn: u32,
-    /// A record of the conversation came before.
+    /// True once a record of the conversation has come.
     has_begun: bool,
     names: Vec<NameRow>,
 }
@@ -75,7 +75,8 @@ impl Twins {
         Ok(())
     }
 
-    /// A turn without an answer proves as much as the one before it, or else after it.
+    /// Ends the last turn. A turn without an answer takes the proof of the turn before it, or else
+    /// of the one after it.
     fn close(&mut self) -> Result<(), Error> {
         let Some((mut opener, proven)) = self.last.take() else { return Ok(()) };
         self.known = proven.or(self.known);
@@ -91,8 +92,8 @@ impl Twins {
         Ok(self.openers.push(&opener)?)
     }
 
-    /// A title of the conversation that ends at some record. One that follows records of
-    /// this session is its own.
+    /// Records a title of a conversation that ends at some record. A title after records of this
+    /// session is its own.
     fn name(&mut self, event: &Event) {
         if event.kind == Kind::Note
             && event.origin == Origin::Model
@@ -105,7 +106,7 @@ impl Twins {
         }
     }
 
-    /// Openers, and titles for others.
+    /// Returns the openers, and the titles for other sessions.
     pub(crate) fn rows(mut self) -> Result<(Spool<OpenerRow>, Vec<NameRow>), Error> {
         self.close()?;
         self.unproven.iter().try_for_each(|opener| self.openers.push(opener))?;

@@ -1,5 +1,5 @@
-//! All vectors by a model that takes its time: what is made is kept as it comes, so that a
-//! stop loses little and the next run goes on.
+//! Makes all vectors with a slow model. Each result is stored at once, so that a stop loses little
+//! and the next run continues.
 
 use hashbrown::HashSet;
 use retro_search::Error as SearchError;
@@ -12,22 +12,22 @@ use super::{each_batch, write};
 use crate::Error;
 use crate::stages::{Everything, Seen};
 
-/// Passages that are embedded between two looks at the wish to stop.
+/// Passages that are embedded between two checks for a stop request.
 const BATCH: usize = 8;
 
-/// Begins the stamp of vectors of which some are still to be made.
+/// Prefix of the stamp of an incomplete set of vectors.
 const PARTIAL: &str = "partial ";
 
-/// How long others wait for the lock meanwhile.
+/// How long the lock is held before others get a turn.
 const HELD: Duration = Duration::from_secs(10);
 
-/// Whether vectors are still to be made that an earlier run began with.
+/// Whether an earlier run left vectors to be made.
 pub(super) fn is_partial(seen: &Seen) -> bool {
     seen.stamp.starts_with(PARTIAL)
 }
 
-/// Makes a vector for every passage, those that an earlier run made excepted. Until all are
-/// there, their stamp says so. Ends before that if it lasts.
+/// Makes a vector for every passage that has none from an earlier run. Until all are there, their
+/// stamp says so. Returns early if the work takes long.
 pub(super) fn start_over(
     all: &Everything<'_>,
     embedder: &dyn Embedder,
@@ -77,7 +77,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Wants to stop after so many texts.
+    /// Requests a stop after this many texts.
     struct Slow<'a> {
         world: &'a World,
         texts: AtomicUsize,
@@ -149,7 +149,7 @@ mod tests {
         let (texts, vectors) = run(10);
         assert_eq!((texts, vectors.len()), (2 * BATCH, 2 * BATCH), "the batch at work is kept");
         assert!(Seen::parse(vectors.mark()).unwrap().stamp.starts_with(PARTIAL));
-        // What changed meanwhile is made again, whether it had a vector or not.
+        // Passages that changed meanwhile are made again, with or without a vector.
         put(&store, "s00", 90);
         put(&store, "s39", 91);
         let (texts, vectors) = run(usize::MAX);
@@ -159,7 +159,7 @@ mod tests {
         let best = vectors.top(&changed, 1, |_| true).hits[0].cosine;
         assert!(best > 0.99, "{best}");
         assert_eq!(reported.lock().unwrap().last(), Some(&(40, 40)));
-        // From the start, where all is there.
+        // With nothing left to make, it starts from the beginning.
         assert_eq!(run(usize::MAX).0, 40);
     }
 }
