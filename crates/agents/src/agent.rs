@@ -180,7 +180,7 @@ pub struct Deletion {
     pub setting: &'static str,
 }
 
-/// The machine as an agent sees it. Handed in, so that rules for other
+/// The machine as an agent sees it. Passed in, so that rules for other
 /// platforms can be tested on this one.
 pub struct Places<'a> {
     /// The user's home directory.
@@ -197,11 +197,11 @@ pub struct Places<'a> {
 pub enum Owner {
     /// The session with this id.
     Session(String),
-    /// No session alone: kept once, under this name.
+    /// Many sessions: the file is kept once, under this name.
     Shared(String),
 }
 
-/// What [`Agent::identify`] read from a file's head.
+/// The result of [`Agent::identify`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kindred {
     /// The session or shared name that the file belongs to.
@@ -234,7 +234,7 @@ pub struct TitleOf {
     pub title: Redacted<String>,
 }
 
-/// A part of a session, or a file that serves many, that was found.
+/// A part of a session that was found, or a file that belongs to many.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The session or shared name that it belongs to.

@@ -21,7 +21,7 @@ pub struct Record<'a> {
     pub length: u64,
     /// The parsed content of the record.
     pub json: &'a Json<'a>,
-    /// The arena of the JSON tree, also used for values that are parsed out of it.
+    /// The arena of the JSON tree, also used for values that are parsed later.
     pub room: &'a Room,
 }
 

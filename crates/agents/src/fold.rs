@@ -1,5 +1,5 @@
-//! The steps of settling that every agent needs, as functions over the drafts. An
-//! agent's own `settle` calls them in its order and adds what only its logs need.
+//! The steps of settling that all agents share, as functions over the drafts. An agent's own
+//! `settle` calls them in its order and adds steps that only its logs need.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Coverage, EventId, Kind, Part, SourceKey, Thread};
@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Draft;
 
-/// What became of the records that gave drafts.
+/// Counts the records that gave drafts, by result.
 pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
     #[derive(PartialEq, PartialOrd)]
     enum Became {
@@ -43,9 +43,9 @@ pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
     coverage
 }
 
-/// When a source was rewritten, a record that an earlier revision had gives no
-/// new event. Drafts that the agent cannot name get a name here: a hash of their
-/// record's bytes, and its ordinal among equal records of its revision.
+/// If a source was rewritten, a record of an earlier revision gives no new event. Drafts without an
+/// identity get one here: a hash of their record's bytes, and its ordinal among equal records of
+/// its revision.
 pub(crate) fn name_repeats(
     drafts: &mut [Draft],
     rewritten: &HashSet<SourceKey>,
@@ -65,7 +65,7 @@ pub(crate) fn name_repeats(
     }
 }
 
-/// Gives each draft the text that it takes from others, instead of its own or behind it.
+/// Sets the texts of drafts that replace or extend theirs with those of others.
 pub(crate) fn take_texts(drafts: &mut [Draft]) {
     let wanted: HashSet<EventId> = drafts
         .iter()
@@ -98,8 +98,8 @@ pub(crate) fn take_texts(drafts: &mut [Draft]) {
     }
 }
 
-/// Of drafts with the same identity the first stays; each later one is offered
-/// to `complete` with the first, and then dropped. Says which these are.
+/// Keeps the first of the drafts with the same identity. Each later one is passed to `complete`
+/// with the first, and then dropped. Returns the indices of the dropped drafts.
 pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, &Draft)) -> HashSet<usize> {
     let mut firsts: HashMap<&str, usize> = HashMap::with_capacity(drafts.len());
     let repeats: Vec<(usize, usize)> = drafts
@@ -134,9 +134,8 @@ pub fn number_turns(drafts: &mut [Draft]) {
     }
 }
 
-/// Fills `parent` from native ids: the first event of the record that an event
-/// hangs on (one of its own, if there is one, before those derived beside it),
-/// passing over records that gave none.
+/// Sets `parent` from native ids: the first event of the parent record (an event of the record
+/// itself before derived ones), skipping records that gave none.
 pub fn link_parents(drafts: &mut [Draft]) {
     let mut events: HashMap<&str, &EventId> = HashMap::with_capacity(drafts.len());
     let mut folded: HashMap<&str, &str> = HashMap::new();

@@ -1,8 +1,8 @@
-//! Numbers and labels that say whether two records mean the same thing.
+//! Hashes and labels that decide if two records are equal.
 //!
-//! The numbers are hashes of bytes that this file chooses, equal on every machine
-//! and in every build. They are kept in the state of a parser between two syncs, and
-//! nowhere else: a change here needs a new `parser_version` of every agent.
+//! The hashes are over bytes that this file defines, equal on every machine and in every build.
+//! They are stored in the state of a parser between two syncs, and nowhere else: a change here
+//! needs a new `parser_version` of every agent.
 
 use retro_model::Part as Piece;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::Json;
 
-/// Which event of its record, for identities.
+/// A label of an event within its record, for identities.
 pub(crate) fn label(piece: &Piece) -> Cow<'static, str> {
     match piece {
         Piece::Whole => Cow::Borrowed("0"),
@@ -19,21 +19,21 @@ pub(crate) fn label(piece: &Piece) -> Cow<'static, str> {
     }
 }
 
-/// A number that is equal for equal words, whatever blanks are around them.
+/// A hash that is equal for equal words, ignoring surrounding blanks.
 pub(crate) fn print_of(words: &str) -> u64 {
     xxh3_64(words.trim().as_bytes())
 }
 
-/// A number that is equal for equal values: the order of fields does not matter, and
-/// of several fields with one name the last counts.
+/// A hash that is equal for equal values: the order of fields does not matter, and of several
+/// fields with one name the last counts.
 pub(crate) fn fingerprint(value: &Json<'_>) -> u64 {
     let mut hasher = Xxh3Default::new();
     add(&mut hasher, value);
     hasher.digest()
 }
 
-/// Every value is its kind, its length if it has one, and its content, so that no two
-/// different values give the same bytes.
+/// Hashes the kind of each value, its length if it has one, and its content, so that different
+/// values never hash the same bytes.
 fn add(hasher: &mut Xxh3Default, value: &Json<'_>) {
     match value {
         Json::Null => hasher.update(b"n"),

@@ -1,7 +1,6 @@
-//! Counting the lines that a replacement adds and takes away.
+//! Counting the lines that a replacement adds and removes.
 
-/// Lines of a replacement that are new and gone, without what both sides have
-/// in common at their ends.
+/// Lines that a replacement adds and removes, without the common lines at both ends.
 pub(crate) fn changed(old: &str, new: &str) -> (u64, u64) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();

@@ -11,7 +11,7 @@ pub struct Row {
     pub record: &'static str,
     /// The events it may give. Empty: folded, no event of its own.
     pub gives: &'static [Kind],
-    /// Whether a record of this row may also be folded without an event.
+    /// True if a record of this row may also be folded without an event.
     pub may_fold: bool,
     /// A note for people who read the table.
     pub note: &'static str,

@@ -1,4 +1,4 @@
-//! The agents retro knows, and those it only knows of.
+//! The supported agents, and those that are only recognized.
 
 use crate::Agent;
 use crate::claude::Claude;
@@ -19,11 +19,11 @@ pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
 pub struct Unsupported {
     /// Its name for people.
     pub title: &'static str,
-    /// A folder below the home directory that shows it is used.
+    /// A folder below the home directory that shows that the agent is used.
     pub marker: &'static str,
 }
 
-/// Agents that are recognized and not read, sorted by title.
+/// Agents that are recognized but not read, sorted by title.
 pub static UNSUPPORTED: &[Unsupported] = &[
     Unsupported { title: "Cline", marker: ".cline" },
     Unsupported { title: "Copilot CLI", marker: ".copilot/session-state" },

@@ -1,22 +1,22 @@
-//! Where the heavy parts of drafts wait while a large session is settled.
+//! Storage for the large parts of drafts while a session is settled.
 
 use std::io;
 
-/// Keeps the heavy parts of drafts until their events are handed out.
+/// Stores the large parts of drafts until their events are complete.
 pub trait Shelf {
-    /// Keeps some bytes.
+    /// Stores some bytes and returns their position.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved>;
-    /// Gives them back.
+    /// Reads stored bytes back.
     fn get(&mut self, at: Shelved) -> io::Result<Vec<u8>>;
-    /// Forgets all of them.
+    /// Removes all stored bytes.
     fn clear(&mut self) -> io::Result<()>;
 }
 
-/// A place on a [`Shelf`].
+/// The position of bytes on a [`Shelf`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shelved {
-    /// Where it begins.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// How long it is.
+    /// Length in bytes.
     pub length: u64,
 }

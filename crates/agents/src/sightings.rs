@@ -53,7 +53,7 @@ pub struct Sight<'a> {
 pub enum Whose<'a> {
     /// The session with this id.
     Session(&'a str),
-    /// No session alone: kept once, under this name.
+    /// Many sessions: the file is kept once, under this name.
     Shared(&'a str),
     /// Only the contents show the owner: ask [`crate::Agent::identify`].
     Inside,

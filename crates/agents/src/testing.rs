@@ -1,4 +1,4 @@
-//! Rooms of this crate that only tests of other crates enter.
+//! Internals of this crate that only tests of other crates use.
 
 pub mod months;
 pub mod recurring;

@@ -1,15 +1,15 @@
-//! What helps when the file system says no.
+//! Advice for errors of the file system.
 
 use std::io::{self, ErrorKind};
 
-/// What to do about an error of the file system, for the end of a message.
+/// A hint for an error of the file system, to end a message with.
 ///
 /// ```
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
 /// assert!(retro_disk::help(&full).starts_with("free some space"));
 /// ```
 pub fn help(error: &io::Error) -> &'static str {
-    /// What Unix systems answer when a process or the system has too many files open.
+    /// Errors of Unix systems when a process or the system has too many open files.
     const FILES_MAX: [i32; 2] = [23, 24];
     if cfg!(unix) && error.raw_os_error().is_some_and(|code| FILES_MAX.contains(&code)) {
         return "raise the limit of open files with `ulimit -n`, then run the command again";

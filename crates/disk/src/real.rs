@@ -1,4 +1,4 @@
-//! The file system of this machine.
+//! The real file system.
 
 use crate::Disk;
 use std::fs::{self, OpenOptions};
@@ -71,11 +71,11 @@ impl Disk for RealDisk {
 
     #[cfg(not(unix))]
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
-        // Folders cannot be flushed there; the file system journals its names.
+        // Folders cannot be flushed on Windows, where the file system journals names.
         Ok(())
     }
 
-    // Since Linux 5.8 it reports write errors as fsync does.
+    // Since Linux 5.8, `syncfs` reports write errors as `fsync` does.
     #[cfg(target_os = "linux")]
     fn sync_everything(&self, root: &Path) -> io::Result<bool> {
         rustix::fs::syncfs(fs::File::open(root)?)?;
@@ -88,8 +88,8 @@ impl Disk for RealDisk {
     }
 }
 
-/// Refuses a link, a pipe or a device in the place of a file: a link leads elsewhere, and a
-/// pipe is waited for.
+/// Refuses a link, a pipe or a device instead of a file: a link leads elsewhere, and opening a pipe
+/// may block.
 fn refuse_odd(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_file() => Err(io::Error::other("it is not a regular file; move it away")),
@@ -97,7 +97,7 @@ fn refuse_odd(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file for writing; one that is made is the user's alone.
+/// Opens a file for writing. A new file gets private permissions.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);

@@ -171,7 +171,7 @@ pub struct Digest {
     pub last_answer: String,
     /// How the session ended.
     pub outcome: Outcome,
-    /// Whether the session was real work.
+    /// The verdict on real work.
     pub quality: Quality,
     /// Errors, the most frequent first.
     pub errors: Vec<ErrorDigest>,

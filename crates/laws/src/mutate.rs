@@ -1,16 +1,16 @@
-//! Changing the records of a session as a fuzzer chooses: lines go, come twice
-//! and trade places, and inside a record values turn into others.
+//! Changes the records of a session as a fuzzer selects: lines are removed, repeated and swapped,
+//! and values inside a record are replaced.
 
 use arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 
 use crate::session::Source;
 
-/// More changes leave nothing of the story.
+/// More changes would leave nothing of the story.
 const CHANGES_MAX: usize = 24;
 
-/// A source is not made longer than this: a record that is put into itself
-/// again and again would be.
+/// The greatest size of a source in bytes. Inserting a record into itself again and again would
+/// exceed it.
 const BYTES_MAX: usize = 64 * 1024;
 
 /// Changes the sources until the choices run out.
@@ -47,7 +47,7 @@ fn change(lines: &mut Vec<Vec<u8>>, words: &[String], choices: &mut Unstructured
         3 => lines.truncate(at),
         4 => {
             let Some(line) = lines.get_mut(at) else { return Ok(()) };
-            // Also cuts the line end off, so that two records share a line.
+            // May also remove the line end, so that two records share a line.
             let length = choices.int_in_range(0..=line.len())?;
             line.truncate(length);
         }
@@ -73,7 +73,7 @@ fn change(lines: &mut Vec<Vec<u8>>, words: &[String], choices: &mut Unstructured
     Ok(())
 }
 
-/// Changes one place of a record; `graft` is another record to take from.
+/// Changes one value of a record. `graft` is another record to copy from.
 fn edit(
     record: &mut Value,
     graft: Option<&Value>,
@@ -131,7 +131,7 @@ fn length(value: &Value) -> usize {
     }
 }
 
-/// Some part of a record.
+/// A random part of a record.
 fn part(record: &Value, choices: &mut Unstructured<'_>) -> Result<Value> {
     let mut place = record;
     loop {

@@ -1,5 +1,4 @@
-//! `prices`: any text is read as a price table of LiteLLM, and a table that came
-//! of it is one that can be kept.
+//! `prices`: any text is read as a LiteLLM price table, and the resulting table can be saved.
 
 use jiff::civil::{Date, date};
 use retro_usage::{Import, Prices, UsageError};

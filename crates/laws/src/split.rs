@@ -1,4 +1,4 @@
-//! `split`: pieces and order of arrival do not show.
+//! `split`: the result does not depend on the pieces and the order of arrival.
 //!
 //! The same input is tried with every agent: as bytes of a log, and as changes
 //! to a session that its writer wrote.
@@ -10,7 +10,7 @@ use retro_model::SessionKey;
 use crate::session::{self, Source};
 use crate::{Tried, log, story};
 
-/// More pieces are nothing new.
+/// More pieces would test nothing new.
 const CUTS_MAX: usize = 6;
 
 pub(crate) fn check(bytes: &[u8]) -> Tried {

@@ -1,4 +1,4 @@
-//! `text`: secrets leave any text, and any text can be shown on a terminal.
+//! `text`: secrets are removed from any text, and any text is safe to print on a terminal.
 
 use retro_text::{hidden, redact, secrets, terminal};
 
@@ -28,7 +28,7 @@ pub(crate) fn check(bytes: &[u8]) -> Tried {
     Ok(())
 }
 
-/// Nothing that moves a cursor, and nothing that a reader does not see.
+/// True if nothing moves the cursor, and nothing is hidden from a reader.
 fn is_harmless(text: &str) -> bool {
     !text.chars().any(char::is_control) && hidden::find(text).next().is_none()
 }

@@ -1,16 +1,16 @@
-//! Where something is: sessions, sources, records, events.
+//! Addresses of sessions, sources, records and events.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 use std::fmt;
 use std::str::FromStr;
 
-/// One conversation: the agent that had it and that agent's own id for it.
+/// One conversation: its agent, and the agent's own id for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionKey {
-    /// Our name of the agent, e.g. `claude`.
+    /// The agent's name in retro, such as `claude`.
     pub agent: String,
-    /// The agent's own id, as it writes it.
+    /// The agent's own id, as logged.
     pub id: String,
 }
 
@@ -54,12 +54,12 @@ impl SourceKey {
         SourceKey(key.into())
     }
 
-    /// The main source.
+    /// The key of the main source.
     pub fn main() -> Self {
         SourceKey(SmolStr::new_static(Self::MAIN))
     }
 
-    /// Whether this is the main source.
+    /// True for the key of the main source.
     pub fn is_main(&self) -> bool {
         &*self.0 == Self::MAIN
     }
@@ -89,28 +89,28 @@ impl fmt::Display for SourceKey {
     }
 }
 
-/// Place of one record: source, revision and record number, both from 1.
+/// Position of one record: source, revision and record number, both from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Address {
-    /// Which part of the session.
+    /// The part of the session.
     pub source: SourceKey,
-    /// Which line of growth of that part, from 1.
+    /// The revision of that part, from 1.
     pub revision: u32,
-    /// Which record in it, from 1; blank lines count.
+    /// The number of the record, from 1. Blank lines count.
     pub record: u64,
 }
 
 impl Address {
-    /// The id of the event that this record as a whole gives.
+    /// The id of an event of this record.
     pub fn event(&self, part: Part) -> EventId {
         EventId { source: self.source.clone(), revision: self.revision, record: self.record, part }
     }
 }
 
-/// Which event of a record.
+/// The position of an event in its record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// The record has one event.
+    /// The only event of the record.
     Whole,
     /// The event of the content block with this index.
     Block(u32),
@@ -140,18 +140,18 @@ const TAGS: &[&str] = &[
 /// Address of an event inside its session: `<source>[~<revision>]:<record>[.<part>]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId {
-    /// Which part of the session.
+    /// The part of the session.
     pub source: SourceKey,
-    /// Line of growth, from 1. Revision 1 is not written.
+    /// The revision, from 1. Revision 1 is not written.
     pub revision: u32,
     /// Record number, from 1.
     pub record: u64,
-    /// Which event of that record.
+    /// The position of the event in its record.
     pub part: Part,
 }
 
 impl EventId {
-    /// The place of the record that gave this event.
+    /// The address of the record that gave this event.
     pub fn address(&self) -> Address {
         Address { source: self.source.clone(), revision: self.revision, record: self.record }
     }
@@ -172,7 +172,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A text that is no event id.
+/// A string that is not an event id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an event id; one looks like m:1042.1")]
 pub struct BadAddress(pub String);

@@ -1,7 +1,6 @@
-//! The nouns of retro. Everything here is a value: no I/O, no clock, no store.
+//! The core types of retro. They are all plain values: no I/O, no clock, no store.
 //!
-//! **Invariant:** an [`Event`] holds no text that was not redacted; the types of
-//! its fields see to it.
+//! **Invariant:** an [`Event`] contains only redacted text. The types of its fields guarantee it.
 #![deny(missing_docs)]
 
 mod address;

@@ -1,21 +1,21 @@
-//! Instants, as the logs give them.
+//! Instants of time from logs.
 
 use jiff::fmt::temporal::DateTimeParser;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// An instant with milliseconds. Written as RFC 3339 in UTC; never invented: a
-/// log line without a readable time has none.
+/// An instant in milliseconds. Written as RFC 3339 in UTC. Never invented: a log line without a
+/// readable time has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From milliseconds since 1970, if the calendar reaches there.
+    /// From milliseconds since 1970. `None` beyond the range of the calendar.
     pub fn from_millis(millis: i64) -> Option<Self> {
         jiff::Timestamp::from_millisecond(millis).ok().map(|t| Timestamp(t.as_millisecond()))
     }
 
-    /// Reads RFC 3339 with a zone. A local time without one is unknown, not UTC.
+    /// Parses RFC 3339 with a zone. A local time without a zone is rejected, not read as UTC.
     pub fn parse(text: &str) -> Option<Self> {
         static PARSER: DateTimeParser = DateTimeParser::new();
         PARSER.parse_timestamp(text).ok().map(|t| Timestamp(t.as_millisecond()))
@@ -26,7 +26,7 @@ impl Timestamp {
         self.0
     }
 
-    /// The same instant as jiff knows it.
+    /// The same instant as a `jiff` timestamp.
     pub fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }

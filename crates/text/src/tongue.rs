@@ -1,16 +1,15 @@
 //! Words of many languages: how they are separated, and whether a text is English.
 //!
-//! Tables of words are compared with a text in the form of [`words`]: each word between
-//! spaces, so that a phrase is found only where its words are whole. Scripts that write no
-//! spaces are searched as they are.
+//! Tables of words are compared with a text in the form of [`words`]: each word between spaces, so
+//! that a phrase matches only whole words. Scripts without spaces are searched unchanged.
 
-/// Words that are in most sentences of English, and hardly in others.
+/// Words that are frequent in English, and rare in other languages.
 const ENGLISH: &[&str] = &[
     "and", "are", "be", "before", "but", "can", "every", "for", "from", "have", "if", "is", "it", "must",
     "my", "never", "not", "of", "only", "our", "please", "that", "the", "this", "to", "we", "when", "with",
     "without", "you", "your",
 ];
-/// Words that are in most sentences of other languages written in these letters.
+/// Words that are frequent in other languages with the same letters.
 const OTHERS: &[&str] = &[
     "an", "att", "bei", "bir", "bitte", "bu", "chez", "das", "de", "del", "den", "der", "des", "det", "die",
     "du", "e", "een", "ein", "eine", "el", "en", "est", "et", "gli", "het", "ich", "il", "ist", "ja",
@@ -19,15 +18,15 @@ const OTHERS: &[&str] = &[
     "toujours", "tous", "toutes", "um", "uma", "un", "und", "uns", "van", "ve", "w", "wir", "y", "z",
 ];
 
-/// Whether words are separated by spaces, as far as the letters say.
+/// True if the script of a text separates words by spaces.
 pub fn is_spaced(text: &str) -> bool {
     !text
         .chars()
         .any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
 }
 
-/// Whether most letters are of a script that we have words of: Latin, Cyrillic, Arabic,
-/// Devanagari, Han, Kana, Hangul.
+/// True if most letters are of a script with word tables: Latin, Cyrillic, Arabic, Devanagari, Han,
+/// Kana, Hangul.
 pub fn is_known(text: &str) -> bool {
     let (mut known, mut all) = (0_usize, 0_usize);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
@@ -54,12 +53,12 @@ pub fn words(text: &str) -> String {
     words
 }
 
-/// Signs that belong to the letter before: accents, vowels of Devanagari and of Arabic.
+/// Marks that belong to the previous letter: accents, vowels of Devanagari and of Arabic.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036f}' | '\u{0900}'..='\u{097f}' | '\u{064b}'..='\u{0652}')
 }
 
-/// Whether a text, in the form of [`words`], reads like English.
+/// True if a text, in the form of [`words`], looks like English.
 pub fn is_english(words: &str) -> bool {
     let is_ascii = words.chars().all(|c| c.is_ascii() || !c.is_alphabetic());
     let count = |list: &[&str]| words.split(' ').filter(|word| list.contains(word)).count();

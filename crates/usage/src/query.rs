@@ -79,7 +79,7 @@ pub struct Query {
     pub agent: Option<String>,
     /// Only this project.
     pub project: Option<String>,
-    /// Whether `project` may be only a part of a project's name.
+    /// True if `project` may be only a part of a project's name.
     pub project_part: bool,
     /// Only this model, as logged or as the price table names it.
     pub model: Option<String>,
@@ -87,7 +87,7 @@ pub struct Query {
     pub tz: TimeZone,
     /// The source of the cost figures.
     pub mode: Mode,
-    /// Whether each row is broken down by model.
+    /// True if each row is broken down by model.
     pub breakdown: bool,
     /// Order of rows.
     pub order: Order,

@@ -1,4 +1,4 @@
-//! Small documents beside the logs: each a file that is one JSON value.
+//! Small documents beside the logs: files with one JSON value each.
 
 use retro_model::{Kind, Origin, Part as Piece, TitleRank};
 
@@ -8,7 +8,7 @@ use crate::json::pick;
 use crate::words::{id, words};
 use crate::{Json, Out, Record, field};
 
-/// Reads the document that is the source `key`.
+/// Reads the document of the source `key`.
 pub(super) fn read(key: &str, record: &Record<'_>, out: &mut Out) {
     if let Some(agent) = key.strip_prefix("agent-").and_then(|key| key.strip_suffix(".meta")) {
         return meta(agent, record, out);
@@ -38,8 +38,8 @@ pub(super) fn read(key: &str, record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// `agent-<id>.meta.json` (2.1.325) says which call started the sub-agent. Its
-/// result says so too, but only when it is there.
+/// Reads `agent-<id>.meta.json` (2.1.325), which names the call that started the sub-agent. The
+/// call's result has the same fact, but may be missing.
 fn meta(agent: &str, record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft("file/meta", Piece::Whole, Kind::Subagent, Origin::Model);
     draft.event.child = Some(id(agent));

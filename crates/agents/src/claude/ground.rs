@@ -1,8 +1,7 @@
-//! Where and how the program runs: an event at the first record of a file, and
-//! again when it changes.
+//! Where and how the program runs: an event at the first record of a file, and after each change.
 //!
-//! Folder, branch, version and entry point are in every chain record. One session
-//! may see several of each: `cd`, worktrees, a resume by a newer version.
+//! Folder, branch, version and entry point are in every chain record. One session may have several
+//! of each: `cd`, worktrees, a resume by a newer version.
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
@@ -44,7 +43,7 @@ pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         chain.draft("session/changed", Piece::Tag("note"), Kind::Note, Origin::Harness)
     };
     if is_first {
-        // A rewritten log begins at another record, and is the same session.
+        // A rewritten log begins at another record, but is the same session.
         draft.hint.identity = Some(format!("session:{}", chain.record.address.source));
     }
     draft.event.cwd = now.cwd.as_deref().filter(|_| now.cwd != before.cwd).map(redact);
@@ -65,7 +64,7 @@ pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
 }
 
-/// Whether the record says nothing new. Nearly all of them do not.
+/// True if the record repeats the known facts, as nearly all records do.
 fn is_still(ground: &Ground, chain: &Chain<'_>) -> bool {
     let known = [
         ("cwd", &ground.cwd),

@@ -1,5 +1,5 @@
-//! What Claude Code lets other programs do, as of 2.1: hooks and the status line in
-//! `settings.json`, and `claude -p` for one answer.
+//! The integrations of Claude Code, as of 2.1: hooks and the status line in `settings.json`, and
+//! `claude -p` for one answer.
 
 use retro_model::Tokens;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) static INTEGRATION: Integration = Integration {
     headless: Some(&Print),
 };
 
-/// `claude -p`.
+/// Runs `claude -p` for one answer.
 struct Print;
 
 impl Headless for Print {
@@ -34,7 +34,7 @@ impl Headless for Print {
         ["-p", "--no-session-persistence", "--output-format", "json"].map(OsString::from).to_vec()
     }
 
-    /// It prints one object, or a list whose last result counts.
+    /// The output is one object, or a list whose last result counts.
     fn said(&self, printed: &str, _: Option<String>) -> Said {
         let Some(result) = result_of(printed) else {
             return Said { error: Some("it printed no result".to_owned()), ..Said::default() };

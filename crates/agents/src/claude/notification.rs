@@ -1,6 +1,6 @@
-//! The end of a background task: `<task-notification>`, as a `user` record or a
-//! queued command. An agent's gives a `subagent` event with its last words, a
-//! shell command's the result that the call could not have yet.
+//! The end of a background task: `<task-notification>`, as a `user` record or a queued command. The
+//! notification of a sub-agent gives a `subagent` event with its last message. That of a shell
+//! command gives the result of its call.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::redact_json;
@@ -60,7 +60,7 @@ fn outcome(status: &str, summary: &str) -> Outcome {
         ("completed", None) => Outcome::Ok,
         ("failed", None) => Outcome::Failed,
         ("killed" | "stopped" | "cancelled", None) => Outcome::Interrupted,
-        // Lost with the process that ran it.
+        // The task was lost with the process that ran it.
         _ if summary.contains("was running when the previous") => Outcome::Interrupted,
         _ => Outcome::Unknown,
     }

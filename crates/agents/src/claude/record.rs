@@ -1,10 +1,9 @@
-//! From one record to its drafts: the entry of the parser.
+//! The entry of the parser: turns one record into drafts.
 //!
-//! Chain records (`user`, `assistant`, `system`, `attachment`, and `progress`
-//! up to 2.1.79) have a uuid and hang on each other; everything they share is
-//! read once, into a [`Chain`], and each family has its own file from there.
-//! All other records are side records. Small documents beside the logs are read
-//! by `documents`.
+//! Chain records (`user`, `assistant`, `system`, `attachment`, and `progress` up to 2.1.79) have a
+//! uuid and refer to each other. Their common fields are read once, into a [`Chain`], and each
+//! family is parsed in its own file. All other records are side records. `documents` reads the
+//! small documents beside the logs.
 
 use retro_model::Thread;
 
@@ -13,10 +12,10 @@ use super::state::State;
 use super::{assistant, attachment, documents, ground, progress, side, system, user};
 use crate::{Format, Out, Parse, Part, Record, field, state};
 
-/// Reads the records of one source.
+/// The parser for the records of one source.
 pub(super) struct Parser {
     part: Part,
-    /// The thread of records that name none.
+    /// The thread of records that do not name one.
     home: Thread,
     state: State,
 }

@@ -1,5 +1,5 @@
-//! Sub-agents: which thread a record of an inline side chain belongs to, and
-//! which call started which thread.
+//! Sub-agents: the thread of each record of an inline side chain, and the call that started each
+//! thread.
 
 use hashbrown::HashMap;
 use retro_model::{Event, EventId, Kind, Thread};
@@ -17,14 +17,14 @@ pub(super) struct Call {
     pub id: EventId,
     /// Id of its record.
     pub uuid: Option<String>,
-    /// Where it was made.
+    /// The thread of the call.
     pub thread: Thread,
 }
 
-/// 1.0.x writes sub-agents into the main log, flagged but without an id: a
-/// thread is what hangs on one root, and the root's uuid names it.
+/// 1.0.x writes sub-agents into the main log, flagged but without an id: a thread is a root with
+/// all its descendants, and is named after the root's uuid.
 pub(super) fn name_side_chains(drafts: &mut [Draft]) {
-    // A record comes after the one it hangs on, so one pass finds all roots.
+    // A record comes after its parent, so one pass finds all roots.
     let mut roots: HashMap<String, String> = HashMap::new();
     for draft in drafts.iter_mut().filter(|draft| draft.event.thread.as_str() == SIDE_CHAIN) {
         let Some(uuid) = draft.event.native.uuid.clone() else { continue };
@@ -34,9 +34,9 @@ pub(super) fn name_side_chains(drafts: &mut [Draft]) {
     }
 }
 
-/// Ties calls and the threads they started: by the id that result, meta file or
-/// progress name, else by the task (1.0.x: the first words of the side chain are
-/// those of the call). Fills `child` on both.
+/// Links calls and the threads that they started: by the id in the result, meta file or progress
+/// record, else by the task (in 1.0.x the first text of the side chain is the prompt of the call).
+/// Sets `child` on both.
 pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
     let mut calls: HashMap<String, usize> = HashMap::new();
     let mut by_task: HashMap<u64, VecDeque<usize>> = HashMap::new();
@@ -69,7 +69,7 @@ pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
     let mut children: HashMap<String, String> = HashMap::new();
     for (thread, &at) in &started_by {
         let call = &mut drafts[at].event;
-        // A call starts one; should a log name several, the first by name stays.
+        // A call starts one thread. If a log names several, the first by name counts.
         let child = call.child.get_or_insert_with(|| thread.as_str().to_owned());
         if let Some(tool) = &call.tool {
             children.insert(tool.call_id.clone(), child.clone());
@@ -88,7 +88,7 @@ pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
     started_by.into_iter().map(|(thread, at)| (thread, call(&drafts[at].event))).collect()
 }
 
-/// What begins a thread hangs on the call that started it.
+/// Sets the call as the parent of the first event of its thread.
 pub(super) fn hang_on_calls(drafts: &mut [Draft], started_by: &StartedBy) {
     for draft in drafts.iter_mut() {
         if draft.event.parent.is_none()

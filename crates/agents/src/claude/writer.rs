@@ -1,8 +1,7 @@
 //! Writes a script as Claude Code 2.1.325 would have logged it.
 //!
-//! Everything follows from the script: ids are derived from the session's id and
-//! a counter, times from the script's clock, tokens from the counter. The same
-//! script gives the same bytes.
+//! All values follow from the script: ids are derived from the session's id and a counter, times
+//! from the script's clock, tokens from the counter. The same script gives the same bytes.
 
 mod fork;
 
@@ -46,8 +45,8 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// The name of a project's folder: its path with everything but letters and
-/// digits as `-`, cut when it is long.
+/// The name of a project's folder: its path with all characters but letters and digits replaced by
+/// `-`, shortened if it is long.
 fn project(cwd: &str) -> String {
     let name: String = cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     match name.get(..PROJECT_BYTES_MAX) {
@@ -56,8 +55,8 @@ fn project(cwd: &str) -> String {
     }
 }
 
-/// A number that looks random (FNV-1a), the same in every build: the ids of sample
-/// sessions are part of the documentation.
+/// A number that looks random (FNV-1a), equal in every build: the ids of sample sessions are part
+/// of the documentation.
 fn scattered(text: &str, more: &[u8]) -> u64 {
     let bytes = text.bytes().chain([0xff]).chain(more.iter().copied());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -77,13 +76,13 @@ struct Writer<'s> {
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// A log being written: the session's, or a sub-agent's.
+/// A log that is being written: the session's, or a sub-agent's.
 struct Log {
     agent: Option<String>,
     lines: String,
     /// Id of the last record of the chain.
     last: Option<String>,
-    /// Id of the turn.
+    /// Id of the current turn.
     prompt: String,
     /// Id of the last response.
     message: String,
@@ -115,7 +114,7 @@ impl Writer<'_> {
                         false,
                     );
                 }
-                // A command that printed nothing and is interrupted is the one that was cut off.
+                // A command that is interrupted without output is the one that was cut off.
                 Step::Shell { command, output, exit_code: 0 } if output.is_empty() && next_cuts => {
                     self.cut_call(log, command);
                 }
@@ -125,7 +124,7 @@ impl Writer<'_> {
                 Step::Subagent { task, steps } => self.subagent(log, task, steps),
                 Step::Compaction(summary) => self.compact(log, summary),
                 Step::Interrupt => self.interrupt(log, steps.get(..at).and_then(<[_]>::last)),
-                // Sessions are cut at their forks; a sub-agent cannot be forked.
+                // A script is split into sessions at its forks, and a sub-agent cannot be forked.
                 Step::Fork(_) => {}
             }
         }
@@ -146,7 +145,7 @@ impl Writer<'_> {
         );
     }
 
-    /// A response of one block.
+    /// Writes a response with one block.
     fn answer(&mut self, log: &mut Log, block: Value, stop_reason: &str, cut: bool) {
         self.count += 1;
         let n = self.count;
@@ -181,7 +180,7 @@ impl Writer<'_> {
         self.chain(log, record);
     }
 
-    /// A call; gives its id.
+    /// Writes a call and returns its id.
     fn call(&mut self, log: &mut Log, name: &str, input: Value) -> String {
         let id = format!("toolu_{}", self.word());
         self.answer(
@@ -199,7 +198,7 @@ impl Writer<'_> {
             block["is_error"] = Value::from(is_error);
         }
         let mut record = json!({ "type": "user", "message": { "role": "user", "content": [block] } });
-        // Logs of sub-agents have the structured result only where it is an error.
+        // Logs of sub-agents have the structured result only for an error.
         if log.agent.is_none() || facts.is_string() {
             record["toolUseResult"] = facts;
         }
@@ -306,7 +305,7 @@ impl Writer<'_> {
         );
     }
 
-    /// A command that was still running when the user stopped it.
+    /// Writes a command that was still running when the user stopped it.
     fn cut_call(&mut self, log: &mut Log, command: &str) {
         let call = self.call(log, "Bash", json!({ "command": command }));
         let text = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing and wait for the user to tell you how to proceed.";
@@ -339,7 +338,7 @@ impl Writer<'_> {
         );
     }
 
-    /// A record of the chain, a second after the one before.
+    /// Writes a record of the chain, one second after the previous record.
     fn chain(&mut self, log: &mut Log, record: Value) {
         let uuid = self.uuid();
         let time = Timestamp::from_millis(self.clock_ms).map(|time| time.to_string());
@@ -370,7 +369,7 @@ impl Writer<'_> {
         push_line(log, &Value::Object(fields));
     }
 
-    /// A record beside the chain.
+    /// Writes a record outside the chain.
     fn side(&mut self, log: &mut Log, mut record: Value) {
         record["sessionId"] = Value::from(self.session.as_str());
         push_line(log, &record);
@@ -380,7 +379,7 @@ impl Writer<'_> {
         if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.script.cwd) }
     }
 
-    /// The next word that no other id has.
+    /// The next unique word for an id.
     fn word(&mut self) -> String {
         self.count += 1;
         format!("{:016x}", scattered(&self.script.session, &self.count.to_le_bytes()))

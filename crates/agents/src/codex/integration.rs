@@ -1,5 +1,4 @@
-//! What Codex lets other programs do, as of 0.130: hooks in `config.toml`, and `codex exec` for
-//! one answer.
+//! The integrations of Codex, as of 0.130: hooks in `config.toml`, and `codex exec` for one answer.
 
 use retro_model::Tokens;
 use serde_json::Value;
@@ -18,7 +17,7 @@ pub(super) static INTEGRATION: Integration = Integration {
     headless: Some(&Exec),
 };
 
-/// `codex exec`.
+/// Runs `codex exec` for one answer.
 struct Exec;
 
 impl Headless for Exec {
@@ -39,7 +38,7 @@ impl Headless for Exec {
         words
     }
 
-    /// A stream of records. A turn reports the tokens of the whole thread so far, so the last
+    /// Reads a stream of records. A turn reports the tokens of the whole thread so far, so the last
     /// report counts.
     fn said(&self, printed: &str, answer: Option<String>) -> Said {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,9 +1,8 @@
-//! The records Codex writes and what becomes of each.
+//! The records that Codex writes, and the events that each becomes.
 //!
-//! One sorted table, for readers and for the parser: a record that is not here
-//! stays `unknown`, and whatever is here may give the kinds of events of its row
-//! and no others. Rows are named like the log names the record:
-//! `response_item/<type>` (bare items of 0.8 - 0.29 too), `event_msg/<type>`,
+//! One sorted table, for people and for the parser: a record that is not listed stays `unknown`,
+//! and a listed one may give only the kinds of events of its row. Rows are named after the record
+//! as it is in the log: `response_item/<type>` (bare items of 0.8 - 0.29 too), `event_msg/<type>`,
 //! `item/<type>` for `event_msg/item_completed`, `exec/<type>` for the stream of
 //! `codex exec --json`, and other records by their bare type.
 

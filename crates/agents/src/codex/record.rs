@@ -1,9 +1,9 @@
-//! From one record of a rollout to its drafts: the entry of the parser.
+//! The entry of the parser: turns one record of a rollout into drafts.
 //!
-//! Three envelopes (0.8 - 0.29 bare, then `{timestamp, type, payload}`, with an
-//! `ordinal` from 0.149 on) are read into one [`Line`]; each family of records
-//! has its own file from there. Which envelope it is never matters afterwards:
-//! a thread of one version is continued in the same file by the next.
+//! Three envelopes (0.8 - 0.29 bare, then `{timestamp, type, payload}`, with an `ordinal` from
+//! 0.149 on) are read into one [`Line`], and each family of records is parsed in its own file. The
+//! kind of envelope does not matter afterwards: a newer version continues a thread in the same
+//! file.
 
 use retro_model::Timestamp;
 
@@ -13,11 +13,11 @@ use super::{act, call, message, meta, notice, output, usage};
 use crate::words::id;
 use crate::{Out, Parse, Part, Record, field, state};
 
-/// Copies of one fork follow each other within so many milliseconds. They share
-/// one write time in every recorded fork (0.130); a long history may take longer.
+/// The longest pause between the copies of one fork, in milliseconds. In every recorded fork
+/// (0.130) they have the same write time, but a long history may take longer.
 const COPY_GAP_MS: i64 = 5;
 
-/// Reads the records of one rollout.
+/// The parser for the records of one rollout.
 pub(super) struct Parser {
     part: Part,
     state: State,
@@ -69,7 +69,7 @@ fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     }
 }
 
-/// An item of the conversation.
+/// Reads an item of the conversation.
 fn item(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     match kind {
         "message" => message::read(line, state, out),
@@ -89,7 +89,7 @@ fn item(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     }
 }
 
-/// Something the program logs beside the conversation.
+/// Reads an event, which the program logs beside the conversation.
 fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     match kind {
         "item_completed" => completed(line, state, out),
@@ -103,12 +103,12 @@ fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     }
 }
 
-/// `item_completed` (0.149 on): what older versions wrote as events of many kinds.
+/// Reads `item_completed` (0.149 on), which replaced many kinds of events.
 fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let Some(item) = line.payload.get("item").filter(|item| item.is_object()) else {
         return line.unknown(out);
     };
-    // A review's items are in its parent too, under the review's thread id (0.166).
+    // A review's items are in its parent too, with the review's thread id (0.166).
     let thread = field::some(line.payload, "thread_id");
     let foreign = thread.filter(|thread| state.chain.first().is_some_and(|own| own != thread)).map(id);
     let line = &Line {
@@ -128,7 +128,7 @@ fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// The thread a record was copied from, if it was.
+/// The thread that a record was copied from, if any.
 fn copied_from(line: &Line<'_>, kind: &str, state: &mut State) -> Option<String> {
     let parent = state.chain.get(1).cloned();
     if let (Some(below), Some(ordinal)) = (state.inherited_below, field::count(line.record.json, "ordinal")) {
@@ -139,7 +139,7 @@ fn copied_from(line: &Line<'_>, kind: &str, state: &mut State) -> Option<String>
         .filter(|_| kind == "event_msg" && field::text(line.payload, "type") == Some("task_started"));
     let now = line.ts.map(Timestamp::as_millis);
     let own = match (starts, now) {
-        // Ids of turns begin with their time: one that is younger than the thread is its own.
+        // Ids of turns begin with their time: a turn younger than the thread is its own.
         (Some(turn), _) => state.chain.first().is_some_and(|own| turn > own.as_str()),
         (None, Some(now)) => !(0..=COPY_GAP_MS).contains(&(now - copied_at)),
         (None, None) => false,

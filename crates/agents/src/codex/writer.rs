@@ -1,9 +1,8 @@
 //! Writes a script as Codex 0.166 would have logged it.
 //!
-//! Everything follows from the script: ids are derived from the session's id and
-//! a counter, times from the script's clock, tokens from the counter. The same
-//! script gives the same bytes. A sub-agent is a thread of its own, in a file of
-//! its own, and so is a fork.
+//! All values follow from the script: ids are derived from the session's id and a counter, times
+//! from the script's clock, tokens from the counter. The same script gives the same bytes. A
+//! sub-agent is a thread of its own, in a file of its own, and so is a fork.
 
 mod database;
 mod log;
@@ -43,7 +42,7 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// The story as 0.130 logged it, and after `codex migrate-rollouts --apply` of 0.166.
+/// The session as 0.130 logged it, and after `codex migrate-rollouts --apply` of 0.166.
 pub(super) fn write_migrated(script: &Script) -> Migrated {
     let (logs, _) = logs(script);
     let all = |form: fn(&Log) -> String| logs.iter().map(|log| log.file(form(log))).collect();
@@ -145,7 +144,7 @@ impl<'s> Writer<'s> {
                 Step::User(text) => self.prompt(log, text),
                 Step::Assistant(text) => self.answer(log, text),
                 Step::Thinking(text) => self.think(log, text),
-                // A command that printed nothing and is interrupted is the one that was cut off.
+                // A command that is interrupted without output is the one that was cut off.
                 Step::Shell { command, output, exit_code: 0 } if output.is_empty() && next_cuts => {
                     self.cut_command(log, command);
                 }
@@ -167,7 +166,7 @@ impl<'s> Writer<'s> {
                 Step::Subagent { task, steps } => self.subagent(log, task, steps),
                 Step::Compaction(summary) => self.compact(log, summary),
                 Step::Interrupt => self.interrupt(log),
-                // Threads are cut at their forks; a sub-agent cannot be forked.
+                // A script is split into threads at its forks, and a sub-agent cannot be forked.
                 Step::Fork(_) => {}
             }
         }
@@ -299,7 +298,7 @@ impl<'s> Writer<'s> {
         );
     }
 
-    /// The tokens of the response that was just written; gives its id.
+    /// Writes the tokens of the last response and returns its id.
     fn tokens(&mut self, log: &mut Log) -> String {
         self.count += 1;
         let n = self.count;
@@ -340,7 +339,7 @@ impl<'s> Writer<'s> {
         self.marked(log, kind, payload, None);
     }
 
-    /// A record, a second after the one before.
+    /// Writes a record, one second after the previous record.
     fn marked(&mut self, log: &mut Log, kind: &str, payload: Value, metadata: Option<Value>) {
         let mut record =
             json!({ "timestamp": self.now(), "ordinal": log.ordinal, "type": kind, "payload": payload });
@@ -357,7 +356,7 @@ impl<'s> Writer<'s> {
         Timestamp::from_millis(self.clock_ms).map(|time| time.to_string()).unwrap_or_default()
     }
 
-    /// The next word that no other id has.
+    /// The next unique word for an id.
     fn word(&mut self) -> String {
         self.count += 1;
         format!("{:016x}", xxh3_64(format!("{} {}", self.script.session, self.count).as_bytes()))

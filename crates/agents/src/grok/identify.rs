@@ -1,7 +1,7 @@
-//! Whose file this is, when only its contents say so.
+//! Finds the owner of a file from its contents.
 //!
-//! Discovery knows every file by its place. This is asked for small main logs
-//! and for whatever a user points at: a copy of a session's file under any name.
+//! Discovery knows every file by its path. This is used for small main logs and for any file that a
+//! user points at: a copy of a session's file under any name.
 
 use retro_model::SourceKey;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use super::discover::form;
 use crate::{Json, Kindred, Owner, field};
 
-/// Lines that are looked at before a head is given up.
+/// Lines that are read before giving up.
 const LINES_MAX: usize = 256;
 
 pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
@@ -30,13 +30,13 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
     Some(Kindred { owner: Owner::Session(session), source: SourceKey::new(part), kind, format })
 }
 
-/// The session and part that a record shows, if only Grok writes such.
+/// The session and part of a record that only Grok writes.
 fn sign(record: &Json<'_>) -> Option<(String, &'static str)> {
     if let Some(params) = record.get("params") {
         let method = field::text(record, "method")?;
         let is_update =
             method.ends_with("session/update") && params.get("update")?.get("sessionUpdate").is_some();
-        // Other clients of the protocol keep such lines too; the event ids are Grok's.
+        // Other clients of the protocol log such lines too, but only Grok's have these event ids.
         let is_grok = params.get("_meta")?.get("agentTimestampMs").is_some();
         let session = field::some(params, "sessionId")?;
         return (is_update && is_grok).then(|| (session.to_owned(), SourceKey::MAIN));
@@ -51,7 +51,7 @@ fn sign(record: &Json<'_>) -> Option<(String, &'static str)> {
     None
 }
 
-/// The session whose folder the file is in, where its folder is named like one.
+/// The session whose folder contains the file, if the folder is named like a session.
 fn own_folder(path: &Path) -> Option<String> {
     let name = path.parent()?.file_name()?.to_str()?;
     let is_id = name.len() == 36

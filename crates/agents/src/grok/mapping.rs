@@ -1,10 +1,9 @@
-//! The records Grok writes and what becomes of each.
+//! The records that Grok writes, and the events that each becomes.
 //!
-//! One sorted table, for readers and for the parser: a record type that is not
-//! here stays `unknown`, and whatever is here may give the kinds of events of
-//! its row and no others. Rows of `updates.jsonl` have the bare name of the
-//! update; those of the other logs begin with `chat/` and `events/`, documents
-//! with `file/`. A name that ends in `*` means all that begin with it.
+//! One sorted table, for people and for the parser: a record type that is not listed stays
+//! `unknown`, and a listed one may give only the kinds of events of its row. Rows of
+//! `updates.jsonl` have the bare name of the update; those of the other logs begin with `chat/` and
+//! `events/`, documents with `file/`. A name that ends in `*` matches every name with that prefix.
 
 use retro_model::Kind::{self, *};
 
@@ -140,9 +139,9 @@ pub(super) static ROWS: &[Row] = &[
     Row::gives("workflow_updated", NOTE, PROGRESS),
 ];
 
-/// The row of a record type in `family`, by its name or by the `*` row it falls under.
+/// The row of a record type in `family`, by its name or by a `*` row that matches.
 pub(super) fn named(family: &str, name: &str) -> Option<&'static Row> {
-    // Rows below another family, or with a part of their own behind a slash, are no record types.
+    // Rows of another family, or with a slash in their name, are not record types.
     let is_type = |name: &&str| !name.contains('/');
     let is_above = |row: &&Row| {
         let of_family = row.record.strip_prefix(family).filter(is_type);

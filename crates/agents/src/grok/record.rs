@@ -1,10 +1,10 @@
-//! From one record to its drafts: the entry of the parser.
+//! The entry of the parser: turns one record into drafts.
 
 use super::state::State;
 use super::{chat, documents, events, update};
 use crate::{Out, Parse, Part, Record, state};
 
-/// Reads the records of one source.
+/// The parser for the records of one source.
 pub(super) struct Parser {
     part: Part,
     state: State,

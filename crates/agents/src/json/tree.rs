@@ -148,7 +148,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The value of a field, `null` if there is none.
+/// The value of a field, or `null` if it is missing.
 impl<'a> Index<&str> for Json<'a> {
     type Output = Json<'a>;
 

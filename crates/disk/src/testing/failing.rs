@@ -1,7 +1,7 @@
 //! A disk that stops working.
 //!
-//! Numbered from 1, every operation is a place where a store can be stopped. A
-//! test counts them in an undisturbed run, then stops after each in turn.
+//! Every operation has a number from 1, and a store can be stopped after any of them. A test counts
+//! the operations of an undisturbed run, then stops after each in turn.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Disk, RealDisk};
 
-/// How long a failing disk fails.
+/// How long the failure lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fails {
     /// One operation fails, the ones after it work.
@@ -18,9 +18,9 @@ pub enum Fails {
     ForEver,
 }
 
-/// A [`RealDisk`] that works for some operations and then fails. A write that
-/// fails leaves half of its bytes, as a kill in its middle would, or as many as
-/// [`leaving`](FailingDisk::leaving) says.
+/// A [`RealDisk`] that works for some operations and then fails. A write that fails leaves half of
+/// its bytes, as a kill during the write would, or the part set with
+/// [`leaving`](FailingDisk::leaving).
 #[derive(Debug)]
 pub struct FailingDisk {
     works: u64,
@@ -42,30 +42,29 @@ impl FailingDisk {
         self
     }
 
-    /// The same disk, but a write that fails leaves so many tenths of its bytes: none, or
-    /// with ten all of them, though it failed.
+    /// The same disk, but a failed write leaves this many tenths of its bytes: 0 for none, 10 for
+    /// all.
     pub fn leaving(mut self, tenths: usize) -> Self {
         self.tenths = tenths.min(10);
         self
     }
 
-    /// A disk that only counts.
+    /// A disk that only counts operations.
     pub fn counting() -> Self {
         Self::after(u64::MAX, Fails::ForEver)
     }
 
-    /// Operations asked for so far.
+    /// The number of operations so far.
     pub fn operations(&self) -> u64 {
         self.asked().len() as u64
     }
 
-    /// The operations asked for so far: the name of each, and its file or folder.
-    /// Of a rename it is the new name.
+    /// The operations so far: the name of each, and its file or folder. For a rename, the new name.
     pub fn log(&self) -> Vec<(&'static str, PathBuf)> {
         self.asked().clone()
     }
 
-    /// Whether it has failed yet.
+    /// True if it has failed at least once.
     pub fn has_failed(&self) -> bool {
         self.operations() > self.works
     }

@@ -1,4 +1,4 @@
-//! The lists of a digest, made of a trace.
+//! The lists of a digest, made from a trace.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use retro_text::calls::Verdict;
 use super::{CommandDigest, CommitDigest, ErrorDigest, FileDigest, Lines, Runs};
 use crate::trace::{Trace, cut};
 
-/// Programs that are counted by name.
+/// The most programs that are counted by name.
 const RUNNERS_MAX: usize = 12;
-/// Characters of a command and of a commit's subject.
+/// The most characters of a command and of a commit's subject.
 const COMMAND_CHARS: usize = 120;
 const SUBJECT_CHARS: usize = 80;
 
@@ -48,9 +48,9 @@ pub(super) fn commits(trace: &Trace) -> Vec<CommitDigest> {
     trace.commits.iter().map(of).collect()
 }
 
-/// Errors by fingerprint. Fixed: the same runner, or the same tool, passed later on.
+/// Errors by fingerprint. An error is fixed if the same runner, or the same tool, passed later.
 pub(super) fn errors(trace: &Trace) -> Vec<ErrorDigest> {
-    // With each error, the number of the last call that showed it.
+    // Each error, with the index of the last call that showed it.
     let mut errors: Vec<(ErrorDigest, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut passed: HashMap<String, usize> = HashMap::new();
@@ -88,8 +88,8 @@ pub(super) fn errors(trace: &Trace) -> Vec<ErrorDigest> {
     errors.into_iter().map(|(error, _)| error).collect()
 }
 
-/// Commands by their line; checks first, then by how often they were run. Commands that
-/// only look at files are left out.
+/// Commands by their line: checks first, then by number of runs. Commands that only read files are
+/// left out.
 pub(super) fn commands(trace: &Trace) -> Vec<CommandDigest> {
     let mut commands: Vec<(bool, CommandDigest)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -121,7 +121,7 @@ pub(super) fn commands(trace: &Trace) -> Vec<CommandDigest> {
     commands.into_iter().map(|(_, command)| command).collect()
 }
 
-/// How often each program ran; of many, those that ran most.
+/// The number of runs of the most frequent programs.
 pub(super) fn runs(trace: &Trace, left_out: &mut BTreeMap<String, u64>) -> BTreeMap<String, Runs> {
     let mut runs: BTreeMap<&str, Runs> = BTreeMap::new();
     for (_, call) in trace.calls() {

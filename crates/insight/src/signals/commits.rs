@@ -44,7 +44,7 @@ pub(crate) fn git_commits_made_during(looked: &Looked<'_>) -> Reading {
     reading
 }
 
-/// Adds what git said.
+/// Adds the facts from git.
 pub(crate) fn observed(reading: &mut Reading, facts: &GitFacts) {
     reading.metadata.remove("confirmed");
     reading.metadata.remove("git");

@@ -16,7 +16,7 @@ use crate::trace::{Beat, Call};
 
 pub(crate) const DOC: &str = include_str!("recovery.rs");
 
-/// Actions after a failure in which its end is looked for.
+/// The number of actions after a failure that are searched for its end.
 const WITHIN: usize = 20;
 
 pub(crate) fn adaptive_recovery(looked: &Looked<'_>) -> Reading {

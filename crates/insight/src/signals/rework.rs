@@ -17,7 +17,7 @@ use crate::Reading;
 pub(crate) const DOC: &str = include_str!("rework.rs");
 
 pub(crate) fn rework(looked: &Looked<'_>) -> Reading {
-    // For each thread: failures so far; for each file: failures when it was last edited.
+    // Failures so far by thread, and the number of failures at the last edit of each file.
     let mut failures: HashMap<u32, u64> = HashMap::new();
     let mut edited: HashMap<(u32, &str), u64> = HashMap::new();
     let mut again = Vec::new();

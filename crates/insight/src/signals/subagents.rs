@@ -21,7 +21,7 @@ pub(crate) fn subagent_count(looked: &Looked<'_>) -> Reading {
     let calls = looked.ids(|call| call.class == ToolClass::Subagent && call.edits.is_empty()).count();
     let threads = looked.trace.threads().len().saturating_sub(1);
     let known = looked.trace.children.len().max(threads);
-    // A review that runs inside the session has neither a name nor a call.
+    // A review inside the session has neither a name nor a call.
     let inside = usize::from(looked.trace.kinds.contains_key(&Kind::Subagent));
     let count = if known > 0 { known } else { calls.max(inside) };
     Reading::of(count).because(looked.ids(|call| call.class == ToolClass::Subagent))

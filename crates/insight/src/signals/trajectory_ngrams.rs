@@ -43,7 +43,7 @@ pub(crate) fn repetition_ratio(looked: &Looked<'_>) -> Reading {
 
 pub(crate) fn top(looked: &Looked<'_>) -> Reading {
     let (windows, all) = windows(looked);
-    // The first of the most frequent: max_by_key would give the last.
+    // The first of the most frequent: `max_by_key` would return the last.
     let Some((ngram, count)) = windows.iter().rev().max_by_key(|(_, count)| **count) else {
         return Reading::none("too_few_steps");
     };

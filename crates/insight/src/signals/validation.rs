@@ -40,7 +40,7 @@ pub(crate) fn tests_passed_last(looked: &Looked<'_>) -> Reading {
     }
 }
 
-/// Whether a call changes something that a test could see.
+/// True if a call changes something that a test could detect.
 pub(crate) fn changes_code(call: &Call) -> bool {
     let is_document = |path: &str| {
         let lower = path.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Command lines and outputs of our own making, as agents log them.
+//! Command lines and outputs written for these tests, in the form that agents log.
 
 use super::*;
 use proptest::prelude::*;

@@ -160,7 +160,7 @@ impl Rule {
         Rule { judge, ..self }
     }
 
-    /// The same rule for a match that may go on from a word.
+    /// The same rule for a match that may begin inside a word.
     pub(super) const fn inside_words(self) -> Rule {
         Rule { edge: false, ..self }
     }

@@ -132,7 +132,7 @@ impl Work {
     }
 }
 
-/// All rules behind their keywords.
+/// All rules, indexed by their keywords.
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
 struct Scanner {

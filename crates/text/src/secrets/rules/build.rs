@@ -1,4 +1,4 @@
-//! Tokens of what builds, tests, checks and ships software.
+//! Tokens of tools that build, test, check and ship software.
 
 use crate::secrets::rule::{Judge, Rule, assigned};
 

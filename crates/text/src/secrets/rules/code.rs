@@ -1,4 +1,4 @@
-//! Tokens of the places where code and packages live.
+//! Tokens of code hosts and package registries.
 
 use crate::secrets::rule::{Rule, assigned};
 

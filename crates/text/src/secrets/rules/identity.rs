@@ -1,4 +1,4 @@
-//! Keys of identity providers and of the keepers of secrets.
+//! Keys of identity providers and of secret managers.
 
 use crate::secrets::rule::{Judge, Rule, assigned};
 

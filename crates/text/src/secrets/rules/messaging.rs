@@ -1,4 +1,4 @@
-//! Tokens of chat, mail, telephony and the places where people publish.
+//! Tokens of chat, mail, telephony and publishing services.
 
 use crate::secrets::rule::{Judge, Rule, assigned};
 

@@ -1,4 +1,4 @@
-//! Keys of what watches programs: logs, errors, metrics, analytics.
+//! Keys of monitoring services: logs, errors, metrics, analytics.
 
 use crate::secrets::rule::{Judge, Rule, assigned};
 

@@ -1,4 +1,4 @@
-//! Tokens of what people plan, draw and write with, and of the things they switch on.
+//! Tokens of planning, drawing and writing tools, and of smart devices.
 
 use crate::secrets::rule::{Judge, Rule, assigned};
 
