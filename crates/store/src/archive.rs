@@ -1,16 +1,14 @@
 //! One raw file: the bytes of one revision of a source, as zstd frames.
 //!
-//! After each data frame stands a commit frame (`commit.rs`) that says how far
-//! the source is captured. The last commit that can be believed is the truth
-//! (`tail.rs`); what follows it was never finished and is cut by the next
-//! append. Reading (`read.rs`) hands out only bytes whose chain was checked;
-//! `compare.rs` holds a live source against them; `repack.rs` makes a quiet
-//! file small.
+//! Each data frame is followed by a commit frame (`commit.rs`) with the end of the captured bytes.
+//! The last valid commit is the truth (`tail.rs`). Bytes after it belong to an unfinished write and
+//! are cut by the next append. Reading (`read.rs`) returns only bytes whose chain was checked;
+//! `compare.rs` compares a live source with them; `repack.rs` makes a quiet file small.
 //!
-//! **Invariant:** a committed byte is never changed. Only a state source is
-//! replaced as a whole, and a repack puts the same bytes into other frames.
+//! **Invariant:** a committed byte is never changed. Only a state source is replaced as a whole,
+//! and a repack puts the same bytes into other frames.
 //!
-//! Writing needs the store's lock, and one writer a file.
+//! Writing needs the store's lock, and one writer for each file.
 
 pub(crate) mod commit;
 mod compare;
@@ -35,7 +33,7 @@ pub(crate) use frame::FRAME_BYTES_MAX;
 use frame::Packer;
 use tail::Depth;
 
-/// One raw file of a store.
+/// One raw file of a store, which may not exist yet.
 #[derive(Debug, Clone)]
 pub struct Archive {
     files: Arc<Files>,
@@ -43,11 +41,11 @@ pub struct Archive {
     path: PathBuf,
 }
 
-/// What is known of raw files in this process, so that a tail is checked once.
+/// Valid ends of raw files that this process has checked, so that each tail is checked once.
 #[derive(Debug, Default)]
 pub(crate) struct Standings(Mutex<HashMap<PathBuf, Standing>>);
 
-/// How far a file of this length is good.
+/// The valid end of a file of this length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Standing {
     length: u64,
@@ -59,32 +57,32 @@ impl Archive {
         Archive { files, standings, path }
     }
 
-    /// Where it lies.
+    /// Path of the raw file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The last commit; nothing if the file is not there or holds none.
+    /// The last commit. `None` if the file does not exist or has none.
     ///
-    /// A glance at the last bytes if they are a settled commit. Otherwise what
-    /// was written since the last settled one is checked, once a process.
+    /// Reads only the last bytes if they are a settled commit. Otherwise everything since the last
+    /// settled commit is checked, once in each process.
     pub fn tail(&self) -> Result<Option<Commit>, Error> {
         let Some((mut file, length)) = self.open()? else { return Ok(None) };
         Ok(self.standing(&mut file, length)?.commit)
     }
 
-    /// Adds bytes of the source; `records` counts its whole lines up to the end
-    /// of the chunk. An unfinished end of an earlier append is cut first. The
-    /// bytes are written, and lasting after [`crate::Store::sync_all`].
+    /// Appends bytes of the source. `records` counts its whole lines up to the end of the chunk. An
+    /// unfinished end of an earlier append is cut first. The bytes are durable after
+    /// [`crate::Store::sync_all`].
     ///
-    /// A large chunk gives several commits, so after an error ask [`Archive::tail`]
-    /// how far it came.
+    /// A large chunk gives several commits, so after an error call [`Archive::tail`] to find the
+    /// end.
     pub fn append(&self, chunk: &[u8], records: u64) -> Result<Commit, Error> {
         self.append_packed(chunk, records, false)
     }
 
-    /// Like [`Archive::append`]. With `small` a file that is new, or was so far written
-    /// this way, is packed as a repack would: for a source that is old already.
+    /// Like [`Archive::append`]. With `small`, a new file, or one that was written only in this
+    /// way, is compressed like a repacked one. Use it for a source that is already old.
     pub fn append_packed(&self, chunk: &[u8], records: u64, small: bool) -> Result<Commit, Error> {
         let standing = match self.standings.of(&self.path) {
             Some(absent @ Standing { length: 0, .. }) => {
@@ -102,7 +100,7 @@ impl Archive {
         self.grow(standing, chunk, records, small).inspect_err(|_| self.standings.forget(&self.path))
     }
 
-    /// Remembers that the file is not there: its folder was just listed.
+    /// Records that the file does not exist, because its folder was just listed.
     pub fn note_absent(&self) {
         self.standings.learn(&self.path, Standing { length: 0, commit: None });
     }
@@ -127,7 +125,7 @@ impl Archive {
         self.write_frames(&self.path, &mut packer, chunk, counted, records)
     }
 
-    /// Puts other bytes in the place of all it holds, for sources of kind state.
+    /// Replaces all of its bytes, for sources of kind state.
     pub fn replace(&self, bytes: &[u8], records: u64) -> Result<Commit, Error> {
         let mut packer = Packer::replacing().map_err(Error::io("compress for", &self.path))?;
         self.start_part()?;
@@ -137,19 +135,19 @@ impl Archive {
         Ok(commit)
     }
 
-    /// Removes the file; false if there was none.
+    /// Removes the file. Returns false if it did not exist.
     pub fn remove(&self) -> Result<bool, Error> {
         self.standings.forget(&self.path);
         self.files.remove(&part_of(&self.path), Worth::Cache)?;
         self.files.remove(&self.path, Worth::Truth)
     }
 
-    /// Drops what is known of the file: another may be in its place.
+    /// Forgets the checked end of the file, because another file may replace it.
     pub(crate) fn forget_standing(&self) {
         self.standings.forget(&self.path);
     }
 
-    /// Starts a new file beside this one.
+    /// Starts a new file beside this one, to replace it later.
     fn start_part(&self) -> Result<(), Error> {
         if let Some(folder) = self.path.parent() {
             self.files.ensure_dir(folder)?;
@@ -159,7 +157,7 @@ impl Archive {
         self.files.disk.write(&part, &[]).map_err(Error::io("write", &part))
     }
 
-    /// Moves the new file into the place of this one.
+    /// Replaces this file by the new one.
     fn settle_part(&self, commit: Commit) -> Result<(), Error> {
         self.standings.forget(&self.path);
         self.files.settle_part(&self.path, Worth::Truth)?;
@@ -167,8 +165,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Writes a chunk as frames at the packer's place. `counted` lines came
-    /// before it, `records` after; commits between count line ends.
+    /// Writes a chunk as frames at the packer's offset. `counted` lines came before the chunk, and
+    /// `records` lines are before its end. Commits in between count line ends.
     fn write_frames(
         &self,
         path: &Path,
@@ -200,7 +198,7 @@ impl Archive {
         }
     }
 
-    /// How far the file is good, checked unless this process knows.
+    /// The valid end of the file, checked unless this process already has.
     fn standing(&self, file: &mut File, length: u64) -> Result<Standing, Error> {
         if let Some(standing) = self.known(file, length)? {
             return Ok(standing);
@@ -216,7 +214,7 @@ impl Archive {
         Ok(standing)
     }
 
-    /// What this process knows of the file as it now is.
+    /// The checked end of the file, if this process has one for its present state.
     fn known(&self, file: &mut File, length: u64) -> Result<Option<Standing>, Error> {
         let Some(standing) = self.standings.of(&self.path).filter(|standing| standing.length == length)
         else {
@@ -225,7 +223,7 @@ impl Archive {
         let Some(commit) = standing.commit.filter(|commit| commit.file_end() == length) else {
             return Ok(Some(standing));
         };
-        // Another process may have put a file of the same length in its place.
+        // Another process may have replaced it by a file of the same length.
         let there = commit::read_at(file, commit.at).map_err(Error::io("read", &self.path))?;
         Ok(there.is_some_and(|there| there.hash == commit.hash).then_some(standing))
     }
@@ -239,19 +237,19 @@ impl Archive {
 }
 
 impl Standings {
-    /// Files whose last commit was not settled when this was asked.
+    /// Files whose last known commit is not settled.
     pub(crate) fn unsettled(&self) -> HashMap<PathBuf, Commit> {
         let known = self.lock();
         let commits = known.iter().filter_map(|(path, standing)| Some((path.clone(), standing.commit?)));
         commits.filter(|(_, commit)| !commit.settled).collect()
     }
 
-    /// Marks the last commit of a file that was synced just now, unless the file
-    /// has grown since `commit` or ends in something unfinished.
+    /// Marks the last commit of a newly synced file as settled, unless the file has grown since
+    /// `commit` or has an unfinished end.
     pub(crate) fn settle(&self, files: &Files, path: &Path, commit: &Commit) -> Result<(), Error> {
         let whole = Standing { length: commit.file_end(), commit: Some(*commit) };
-        // Held until the mark is written: a repack that puts a shorter file in this place
-        // forgets it first, and so comes before the question or after the write.
+        // Held until the mark is written. A repack that replaces the file by a shorter one forgets
+        // it first, and so runs before this check or after this write.
         let mut standings = self.lock();
         if standings.get(path) != Some(&whole) {
             return Ok(());
@@ -263,7 +261,7 @@ impl Standings {
         Ok(())
     }
 
-    /// Drops what is known of the files in a folder.
+    /// Forgets the checked ends of the files in a folder.
     pub(crate) fn forget_folder(&self, folder: &Path) {
         self.lock().retain(|path, _| !path.starts_with(folder));
     }
@@ -276,9 +274,9 @@ impl Standings {
         self.lock().insert(path.to_owned(), standing);
     }
 
-    /// Learns what was read from a file, unless another was put in its place meanwhile.
-    /// Whoever does that forgets the old one before and learns the new one after, so that
-    /// nothing learned here outlives the file.
+    /// Remembers the end that was read from a file, unless the file was replaced meanwhile. A
+    /// replacement forgets the old end first and learns the new one afterwards, so that no entry
+    /// outlives its file.
     fn learn_if_there(&self, path: &Path, standing: Standing) {
         let mut standings = self.lock();
         if std::fs::metadata(path).is_ok_and(|meta| meta.len() == standing.length) {

@@ -1,5 +1,5 @@
-//! Files that can be made again: written beside their place, never waited for,
-//! and believed only if they are whole and carry the stamp that was asked for.
+//! Files that can be made again. They are written beside their place, never synced, and trusted
+//! only if they are complete and have the requested stamp.
 
 use retro_model::{Event, SessionKey};
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,10 @@ use crate::{Error, Store};
 
 const KIND: &str = "normalized";
 
-/// The level of zstd: a cache is written often and read seldom.
+/// Level of zstd: a cache is written often and rarely read.
 const LEVEL: i32 = 1;
 
-/// What the compressor takes at once.
+/// Size of the blocks that the compressor receives.
 const BLOCK_BYTES: usize = 128 * 1024;
 
 /// The first line of a normalized file.
@@ -30,8 +30,8 @@ struct Header {
 
 /// Writes the settled events of one session.
 pub struct NormalizedWriter {
-    /// JSON is written in crumbs, a quote here and a comma there, and each would be a
-    /// call of the compressor: those calls were a fifth of a first sync.
+    /// JSON is written in crumbs, a quote here and a comma there. Without a buffer each crumb would
+    /// be a call of the compressor: those calls were a fifth of a first sync.
     lines: BufWriter<zstd::Encoder<'static, PartFile>>,
     path: PathBuf,
 }
@@ -46,7 +46,7 @@ impl NormalizedWriter {
         write().map_err(Error::io("write", &self.path))
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its place.
     pub fn finish(self) -> Result<(), Error> {
         let encoder = self.lines.into_inner().map_err(io::IntoInnerError::into_error);
         let part = encoder.and_then(zstd::Encoder::finish).map_err(Error::io("write", &self.path))?;
@@ -55,22 +55,21 @@ impl NormalizedWriter {
 }
 
 impl Store {
-    /// Caches the settled events of a session. The stamp says what they were
-    /// made of.
+    /// Caches the settled events of a session. The stamp names their inputs.
     pub fn put_normalized(&self, key: &SessionKey, stamp: &str, events: &[Event]) -> Result<(), Error> {
         let mut writer = self.normalized_writer(key, stamp)?;
         events.iter().try_for_each(|event| writer.push(event))?;
         writer.finish()
     }
 
-    /// The same for events that come one by one.
+    /// Like [`Store::put_normalized`], for events that come one by one.
     pub fn normalized_writer(&self, key: &SessionKey, stamp: &str) -> Result<NormalizedWriter, Error> {
         let path = NORMALIZED.path(self.root(), key);
         let part = PartFile::new(self.files.clone(), path.clone())?;
         let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
         let begin = || -> io::Result<_> {
             let mut encoder = zstd::Encoder::new(part, LEVEL)?;
-            // A power cut may leave any bytes under this name: the checksum tells.
+            // A power cut may leave any bytes under this name, and the checksum detects that.
             encoder.include_checksum(true)?;
             let mut lines = BufWriter::with_capacity(BLOCK_BYTES, encoder);
             serde_json::to_writer(&mut lines, &header)?;
@@ -80,16 +79,15 @@ impl Store {
         Ok(NormalizedWriter { lines: begin().map_err(Error::io("write", &path))?, path })
     }
 
-    /// The cached events of a session, if they are there, whole, and have this
-    /// stamp.
+    /// The cached events of a session, if they exist, are complete, and have this stamp.
     pub fn normalized(&self, key: &SessionKey, stamp: &str) -> Result<Option<Vec<Event>>, Error> {
         let path = NORMALIZED.path(self.root(), key);
         self.files.own(&path)?;
         Ok(open_regular(&path).ok().flatten().and_then(|file| decode(file, stamp)))
     }
 
-    /// The same, one by one: the file is looked through first, so that a damaged one
-    /// tells nothing.
+    /// Like [`Store::normalized`], one by one. The file is read completely first, so that a damaged
+    /// one returns no event.
     pub fn normalized_events(
         &self,
         key: &SessionKey,
@@ -105,22 +103,22 @@ impl Store {
         Ok(open().map(|lines| NormalizedEvents { lines, line: Vec::new(), path }))
     }
 
-    /// Where the settled events of a session are cached.
+    /// Path of the cached events of a session.
     pub fn normalized_path(&self, key: &SessionKey) -> PathBuf {
         NORMALIZED.path(self.root(), key)
     }
 
-    /// Removes the cached events of a session, which has more by now.
+    /// Removes the cached events of a session that has grown since.
     pub fn remove_normalized(&self, key: &SessionKey) -> Result<bool, Error> {
         self.remove_document(&NORMALIZED, key)
     }
 
-    /// Where the markdown of a session is kept.
+    /// Path of the cached Markdown of a session.
     pub fn rendered_path(&self, key: &SessionKey) -> PathBuf {
         RENDERED.path(self.root(), key)
     }
 
-    /// Caches the readable form of a session; says where.
+    /// Caches the readable form of a session. Returns its path.
     pub fn put_rendered(&self, key: &SessionKey, markdown: &str) -> Result<PathBuf, Error> {
         let path = RENDERED.path(self.root(), key);
         self.files.put(&path, markdown.as_bytes(), Worth::Cache)?;
@@ -152,7 +150,7 @@ fn decode(file: File, stamp: &str) -> Option<Vec<Event>> {
 
 type Lines = BufReader<zstd::Decoder<'static, BufReader<File>>>;
 
-/// The lines behind the header, if that carries the stamp.
+/// The lines after the header, if the header has this stamp.
 fn lines_of(file: File, stamp: &str) -> Option<Lines> {
     let mut lines = BufReader::new(zstd::Decoder::new(file).ok()?);
     let mut line = Vec::new();

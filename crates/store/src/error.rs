@@ -1,27 +1,27 @@
-//! What can go wrong in a store, each with its place and what helps.
+//! Errors of a store, each with its place and with advice.
 
 use rusqlite::ErrorCode;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Why the store could not do what was asked.
+/// The reason why the store could not do its work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot {doing} {}: {source}; {}", path.display(), retro_disk::help(source))]
     Io {
-        /// What was tried.
+        /// Verb for the failed operation.
         doing: &'static str,
-        /// On which file or folder.
+        /// File or folder of the operation.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// There is no store here.
     #[error("there is no store at {}; `retro sync` makes one, --root names another place", .0.display())]
     Missing(PathBuf),
-    /// Somebody else's folder.
+    /// A folder with foreign files and without a store.
     #[error("{} is not empty and holds no store; name an empty or new folder with --root", .0.display())]
     Foreign(PathBuf),
     /// The root is a link that leads nowhere.
@@ -39,82 +39,82 @@ pub enum Error {
         path.display()
     )]
     Newer {
-        /// The file that says so.
+        /// The file with the unknown format.
         path: PathBuf,
-        /// Its number.
+        /// Format number of the file.
         found: u32,
-        /// The highest number known here.
+        /// The highest number that this retro can read.
         known: u32,
     },
-    /// Something inside the root leads elsewhere.
+    /// A link inside the root points to another place.
     #[error(
         "{} is a link, and retro follows none inside a store; put the file or folder itself in its place, \
          or name another store with --root",
         .0.display()
     )]
     Link(PathBuf),
-    /// A file does not hold what was written into it.
+    /// The contents of a file are not those that were written.
     #[error("{} is damaged: {what}; {help}", path.display())]
     Damaged {
-        /// Which file.
+        /// Path of the damaged file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem, for people.
         what: String,
-        /// What to do.
+        /// Advice for people.
         help: &'static str,
     },
-    /// More was asked of a raw file than it holds.
+    /// The requested range is beyond the end of a raw file.
     #[error(
         "{} holds {end} bytes, not {length} from {offset} on; `retro sync` reads the source again",
         path.display()
     )]
     Range {
-        /// Which file.
+        /// Path of the raw file.
         path: PathBuf,
-        /// First byte asked for.
+        /// First byte of the requested range.
         offset: u64,
-        /// How many.
+        /// Length of the range.
         length: u64,
-        /// Bytes it holds.
+        /// Bytes in the file.
         end: u64,
     },
     /// The live source that is compared with a raw file cannot be read.
     #[error("cannot read the source: {0}; it is looked at again by the next `retro sync`")]
     Source(#[source] io::Error),
-    /// SQLite refused.
+    /// SQLite returned an error.
     #[error("cannot use the index {}: {source}; {}", path.display(), index_help(source))]
     Index {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
 }
 
-/// Help for anything that is only a cache.
+/// Advice about any file that is only a cache.
 pub(crate) const REBUILD: &str = "it is only a cache: `retro rebuild` makes it anew";
 
-/// Help for ledgers.
+/// Advice about ledgers.
 pub(crate) const RESTORE_LEDGER: &str = "`retro rebuild ledger` makes it anew while the raw files are there";
 
-/// Help for raw files.
+/// Advice about raw files.
 pub(crate) const RESTORE: &str =
     "`retro verify --deep` shows how far it is good; put it back from a backup if you have one";
 
 impl Error {
-    /// For `map_err`: the file system refused to do this here.
+    /// For `map_err`: the file system failed to do this here.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::Io { doing, path, source }
     }
 
-    /// For `map_err` on raw files: bytes that make no sense are damage, anything
-    /// else is the file system's.
+    /// For `map_err` on raw files: invalid bytes are damage, and any other error comes from the
+    /// file system.
     pub(crate) fn raw(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
         move |source| match source.kind() {
             ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
-                // A reader's error names the file, and so do we.
+                // The reader's error already names the file, as ours does.
                 let text = source.to_string();
                 let what = text.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&text).to_owned();
                 Error::Damaged { path, what, help: RESTORE }
@@ -123,18 +123,18 @@ impl Error {
         }
     }
 
-    /// For `map_err` on the database.
+    /// For `map_err` on the database: makes an error with its path.
     pub(crate) fn index(path: &Path) -> impl FnOnce(rusqlite::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::Index { path, source }
     }
 
-    /// Whether there simply is no store here yet.
+    /// Whether no store exists here yet.
     pub fn is_absent(&self) -> bool {
         matches!(self, Error::Missing(_))
     }
 
-    /// Whether nothing can be written there, though it may be read.
+    /// Whether the place cannot be written, though it may be readable.
     pub fn is_unwritable(&self) -> bool {
         match self {
             Error::Io { source, .. } => {
@@ -145,13 +145,13 @@ impl Error {
         }
     }
 
-    /// Whether the index itself is broken, so that making it anew helps.
+    /// Whether the index itself is broken, so that rebuilding it helps.
     pub fn is_broken_index(&self) -> bool {
         matches!(self, Error::Index { source, .. } if is_broken(source))
     }
 }
 
-/// Whether SQLite says that its file is none, or no whole one, or a value in it is none of ours.
+/// Whether SQLite reports that its file is not a database, is damaged, or holds an invalid value.
 pub(crate) fn is_broken(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     let code = error.sqlite_error_code();

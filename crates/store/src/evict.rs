@@ -1,8 +1,8 @@
-//! Giving up the raw bytes of a session: what the register says goes, the rest stays.
+//! Evicts the raw bytes of a session: the register decides which files go and which stay.
 //!
-//! First the session file says that it was evicted, and its remains hold what the index
-//! knew; both are on the medium before anything is removed. A stop in between leaves raw
-//! bytes that are never read, and the next sync removes them.
+//! First the session file records the eviction, and the session's remains receive its rows of the
+//! index. Both are on the medium before any file is removed. A stop in between leaves raw bytes
+//! that are never read, and the next sync removes them.
 
 use retro_model::SessionKey;
 use std::time::UNIX_EPOCH;
@@ -12,34 +12,34 @@ use crate::kept::{Evict, Place, REGISTER, Standing};
 use crate::layout::{RAW, shared_folder};
 use crate::{Error, REMAINS, Store, Writer};
 
-/// One sweep: when raw bytes were given up, and how much. It names no session.
+/// The journal of sweeps: the time of each and the number of evicted bytes. It names no session.
 pub const SWEEPS: &str = "retention.jsonl";
 
-/// What the raw files of a session take.
+/// Size and age of the raw files of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RawRoom {
-    /// Their bytes.
+    /// Total size of the files in bytes.
     pub bytes: u64,
     /// When the newest of them was written, in milliseconds since 1970.
     pub written_ms: i64,
 }
 
 impl Store {
-    /// Removes the files of an evicted session that go.
+    /// Removes the files that an evicted session loses.
     pub fn remove_evicted(&self, key: &SessionKey) -> Result<(), Error> {
         for line in REGISTER.iter().filter(|line| line.evict == Evict::Remove) {
             match line.place {
                 Place::Folder(RAW) => self.remove_raw(key)?,
                 Place::Document(kind) => drop(self.remove_document(kind, key)?),
-                // Rows go with `Writer::evict_session`.
+                // `Writer::evict_session` removes rows.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Removes what can be made again of a session before its raw bytes go: on a full disk this
-    /// makes the room that everything else needs.
+    /// Removes the caches of a session before its raw bytes. On a full disk this frees the space
+    /// that everything else needs.
     pub fn remove_caches(&self, key: &SessionKey) -> Result<(), Error> {
         for line in REGISTER.iter().filter(|line| line.standing == Standing::Cache) {
             if let Place::Document(kind) = line.place {
@@ -49,12 +49,12 @@ impl Store {
         Ok(())
     }
 
-    /// What the raw files of these sessions take, in the same order.
+    /// Sizes and ages of the raw files of these sessions, in the same order.
     pub fn raw_rooms(&self, keys: &[SessionKey]) -> Result<Vec<RawRoom>, Error> {
         at_once(keys, |key| {
             let mut room = RawRoom::default();
             for slot in self.raw_slots(key)? {
-                // Gone between listing and looking.
+                // The file was removed after it was listed.
                 let Ok(meta) = self.slot_path(&slot).symlink_metadata() else { continue };
                 room.bytes += meta.len();
                 let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -65,7 +65,7 @@ impl Store {
         })
     }
 
-    /// Bytes of raw files that serve many sessions, or none.
+    /// Bytes of raw files that serve many sessions.
     pub fn shared_raw_bytes(&self) -> Result<u64, Error> {
         let mut bytes = 0;
         for (agent, _) in self.agents(RAW)? {
@@ -75,7 +75,7 @@ impl Store {
         Ok(bytes)
     }
 
-    /// Bytes of everything that stays when raw bytes are given up and cannot be made again.
+    /// Bytes of all files that stay after an eviction and cannot be made again.
     pub fn distilled_bytes(&self) -> Result<u64, Error> {
         let is_kept =
             |line: &&crate::kept::Kept| line.evict == Evict::Keep && line.standing == Standing::Truth;
@@ -83,7 +83,7 @@ impl Store {
         Ok(self.sizes()?.into_iter().filter(|(top, _)| tops.contains(top)).map(|(_, bytes)| bytes).sum())
     }
 
-    /// Whether a session that was evicted still has raw files: the eviction was stopped.
+    /// Whether an evicted session still has raw files, because the eviction was interrupted.
     pub fn is_half_evicted(&self, key: &SessionKey) -> bool {
         self.has_raw(key)
     }
@@ -100,7 +100,7 @@ impl Store {
 }
 
 impl Writer<'_> {
-    /// Drops the rows of a session that go when it is evicted. Its own row stays.
+    /// Removes the rows that an evicted session loses. Its session row stays.
     pub fn evict_session(&self, key: &SessionKey) -> Result<(), Error> {
         self.clear_passages(key)?;
         for (line, table, rows) in crate::kept::tables() {

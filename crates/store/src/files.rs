@@ -1,8 +1,8 @@
-//! Writing below the root so that a stop at any instant does no harm.
+//! Writes below the root so that a stop at any instant does no harm.
 //!
-//! A small file is written beside its place and renamed into it. What was
-//! written to truth is remembered as touched until [`Files::sync`] has seen it
-//! onto the medium; derived files and the queue are never waited for.
+//! A small file is written beside its place and then renamed. Files of truth are recorded as
+//! touched until [`Files::sync`] has flushed them to the medium. Derived files and the queue are
+//! never synced.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use crate::error::RESTORE;
 use crate::layout::{MARK, part_of};
 use crate::{Disk, Error};
 
-/// The root and the disk it lies on.
+/// The root and the disk that holds it.
 #[derive(Debug)]
 pub(crate) struct Files {
     pub root: PathBuf,
@@ -23,12 +23,12 @@ pub(crate) struct Files {
     touched: Mutex<Touched>,
 }
 
-/// What is written and may not be on the medium yet.
+/// Files and folders that were written and may not be on the medium yet.
 #[derive(Debug, Default)]
 struct Touched {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
-    /// Folders of the root in which something was changed since their marks were renewed.
+    /// Folders of the root that changed after their marks were renewed.
     changed: BTreeSet<String>,
 }
 
@@ -46,8 +46,8 @@ impl Files {
         Files { root, disk, touched: Mutex::default() }
     }
 
-    /// Refuses a path that a link inside the root would lead elsewhere. The root
-    /// itself may be one, and what lies above it: the user named that.
+    /// Refuses a path that passes through a link inside the root. The root itself and the folders
+    /// above it may be links, because the user named them.
     pub(crate) fn own(&self, path: &Path) -> Result<(), Error> {
         let below = path.ancestors().take_while(|part| part.starts_with(&self.root) && *part != self.root);
         for part in below {
@@ -58,7 +58,7 @@ impl Files {
         Ok(())
     }
 
-    /// Makes a folder below the root, and those between.
+    /// Makes a folder below the root, with the folders in between.
     pub(crate) fn ensure_dir(&self, path: &Path) -> Result<(), Error> {
         self.own(path)?;
         if path.is_dir() {
@@ -72,8 +72,8 @@ impl Files {
         self.disk.create_dir(path).map_err(Error::io("make the folder", path))
     }
 
-    /// Puts whole files of truth in their places. All are written beside them first, so
-    /// that the disk is waited for once and not once a file.
+    /// Writes whole files of truth. All are written beside their places first, so that there is one
+    /// wait for the disk, not one for each file.
     pub(crate) fn put_all<T: Sync>(
         &self,
         items: &[T],
@@ -97,12 +97,12 @@ impl Files {
             Ok(())
         };
         put().inspect_err(|_| {
-            // A full disk needs the space back; if this fails too, the next write clears it.
+            // A full disk needs the space back. If this fails too, the next write clears it.
             parts.iter().for_each(|part| drop(self.disk.remove(part)));
         })
     }
 
-    /// Puts a whole file in its place.
+    /// Replaces a whole file atomically.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8], worth: Worth) -> Result<(), Error> {
         let folder = path.parent().unwrap_or(&self.root);
         self.ensure_dir(folder)?;
@@ -110,12 +110,12 @@ impl Files {
         self.own(&part)?;
         let written = self.disk.write(&part, bytes).map_err(Error::io("write", &part));
         written.and_then(|()| self.settle_part(path, worth)).inspect_err(|_| {
-            // A full disk needs the space back; if this fails too, the next write clears it.
+            // A full disk needs the space back. If this fails too, the next write clears it.
             let _ = self.disk.remove(&part);
         })
     }
 
-    /// Moves a file that was written beside its place into it.
+    /// Moves a file that was written beside its place to that place.
     pub(crate) fn settle_part(&self, path: &Path, worth: Worth) -> Result<(), Error> {
         let part = part_of(path);
         if worth == Worth::Truth {
@@ -128,7 +128,7 @@ impl Files {
         Ok(())
     }
 
-    /// Moves a file of truth to another place, where nothing is.
+    /// Moves a file of truth to an unused path.
     pub(crate) fn move_to(&self, from: &Path, to: &Path) -> Result<(), Error> {
         self.own(from)?;
         self.own(to)?;
@@ -137,7 +137,7 @@ impl Files {
         Ok(())
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub(crate) fn remove(&self, path: &Path, worth: Worth) -> Result<bool, Error> {
         self.own(path.parent().unwrap_or(path))?;
         match self.disk.remove(path) {
@@ -154,7 +154,7 @@ impl Files {
         Ok(true)
     }
 
-    /// Removes a folder in which nothing is.
+    /// Removes an empty folder.
     pub(crate) fn remove_empty(&self, path: &Path) -> Result<(), Error> {
         match self.disk.remove_dir(path) {
             Err(error)
@@ -171,8 +171,7 @@ impl Files {
         }
     }
 
-    /// Removes a folder with everything in it, if it is there. Links are
-    /// removed, not followed.
+    /// Removes a folder with everything in it, if it exists. Links are removed, not followed.
     pub(crate) fn remove_tree(&self, path: &Path, worth: Worth) -> Result<(), Error> {
         if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
             return self.remove(path, worth).map(drop);
@@ -197,15 +196,15 @@ impl Files {
         }
     }
 
-    /// Remembers that a file's bytes are to be synced.
+    /// Records that a file's bytes must be synced.
     pub(crate) fn touch(&self, path: &Path) {
         let mut touched = self.touched();
         touched.changed.extend(self.top(path));
         touched.files.insert(path.to_owned());
     }
 
-    /// Remembers that the names which lead to a file are to be synced. All of
-    /// them: the folders may be the work of a process that was stopped.
+    /// Records that the names that lead to a file must be synced. All of them: an interrupted
+    /// process may have made the folders.
     pub(crate) fn touch_names(&self, path: &Path) {
         let above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
         let mut touched = self.touched();
@@ -213,7 +212,7 @@ impl Files {
         touched.folders.extend(above.map(Path::to_owned));
     }
 
-    /// The folders of the root in which something was changed since this was last asked.
+    /// The folders of the root that changed since the last call.
     pub(crate) fn take_changed(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.touched().changed)
     }
@@ -226,9 +225,8 @@ impl Files {
         (next != MARK).then_some(top)
     }
 
-    /// Waits until everything touched is on the medium, files before the
-    /// folders that name them. `synced` is told of each file. What could not be
-    /// synced stays touched.
+    /// Waits until everything touched is on the medium, files before the folders that name them.
+    /// Calls `synced` for each file. After an error, the files and folders stay touched.
     pub(crate) fn sync(&self, mut synced: impl FnMut(&Path) -> Result<(), Error>) -> Result<(), Error> {
         let taken = std::mem::take(&mut *self.touched());
         let result = self.sync_taken(&taken, &mut synced);
@@ -250,8 +248,8 @@ impl Files {
         self.sync_paths(&files, &folders, synced)
     }
 
-    /// Waits for files, then for folders. Many at once are left to the system's call for
-    /// a whole file system, where it has one and all of them are on it.
+    /// Syncs files, then folders. For many of them it uses the system's call for a whole file
+    /// system, if there is one and all of them are on it.
     fn sync_paths(
         &self,
         files: &[&PathBuf],
@@ -264,7 +262,7 @@ impl Files {
                 return files.iter().try_for_each(|path| synced(path));
             }
         }
-        // What was removed since it was touched needs no keeping.
+        // Files removed since they were touched need no sync.
         let there = |path: &Path, result: io::Result<()>| match result {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -278,8 +276,8 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the root and its folders are on one file system: a user may mount another
-    /// disk at one of them.
+    /// Whether the root and its folders are on one file system. A user may mount another disk at
+    /// one of them.
     #[cfg(unix)]
     fn is_one_device(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -303,27 +301,27 @@ impl Files {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub path: PathBuf,
-    /// Its name, if it is one that we could have made.
+    /// Its name, if retro could have made it.
     pub name: Option<String>,
     pub is_dir: bool,
-    /// A regular file, not a link to one.
+    /// True for a regular file, not for a link to one.
     pub is_file: bool,
     pub size: u64,
 }
 
-/// Syncs that are worth one of the whole file system: that also waits for what other
-/// programs wrote.
+/// From this number on, one sync of the whole file system is cheaper, although that also waits for
+/// writes of other programs.
 const MANY: usize = 24;
 
-/// So few are done one after the other: threads would cost more than they save.
+/// Up to this number, items are done one after the other, because threads would cost more than they
+/// save.
 const FEW: usize = 16;
 
-/// Threads that wait for the disk together: it writes what waits at the same time
-/// in one go.
+/// Threads that wait for the disk together, so that it can write their data in one go.
 const WAITERS: usize = 8;
 
-/// Does `work` on every item, many at the same time, and gives the results in
-/// order, or the first error.
+/// Does `work` on every item, many at the same time. Returns the results in order, or the first
+/// error.
 pub(crate) fn at_once<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R, Error> + Sync,
@@ -355,7 +353,7 @@ pub(crate) fn at_once<T: Sync, R: Send>(
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// What a folder lists, in any order; nothing if there is no such folder.
+/// The entries of a folder, in any order. Empty if the folder does not exist.
 fn listed(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
     match fs::read_dir(folder).and_then(Iterator::collect) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -363,13 +361,13 @@ fn listed(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
     }
 }
 
-/// The entries of a folder by name; none if there is no such folder.
+/// The entries of a folder by name. Empty if the folder does not exist.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
     let mut found = Vec::new();
     for entry in listed(folder)? {
         let meta = match entry.metadata() {
             Ok(meta) => meta,
-            // Gone between listing and looking: other programs come and go.
+            // Removed after it was listed: other programs come and go.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Error::io("look at", &entry.path())(error)),
         };
@@ -385,13 +383,13 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
     Ok(found)
 }
 
-/// Bytes of all that a folder lists; none if there is no such folder.
+/// Total bytes of the entries of a folder. 0 if the folder does not exist.
 pub(crate) fn bytes_in(folder: &Path) -> Result<u64, Error> {
     Ok(listed(folder)?.iter().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-/// The names of the regular files in a folder, sorted; none if there is no such folder. Asks
-/// nothing of each file: there may be thousands.
+/// The sorted names of the regular files in a folder. Empty if the folder does not exist. Reads no
+/// metadata, because there may be thousands of files.
 pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for entry in listed(folder)? {
@@ -403,12 +401,12 @@ pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Bytes of the largest file that is read whole. Ours are far smaller; a store may come
-/// from somebody else.
+/// Largest file that is read whole, in bytes. Ours are far smaller, but a store may come from
+/// another person.
 const WHOLE_BYTES_MAX: u64 = 1 << 30;
 
-/// The bytes of a regular file of ours; nothing if there is none. Anything else under its
-/// name is an error: a pipe would make us wait, a device would never end.
+/// The bytes of a regular file of ours. `None` if it does not exist. Any other kind of file is an
+/// error: a pipe would block us, and a device would never end.
 pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     let Some(meta) = regular(path)? else { return Ok(None) };
     if meta.len() > WHOLE_BYTES_MAX {
@@ -422,7 +420,7 @@ pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// The same file, opened: of any size.
+/// Opens a regular file of any size. `None` if it does not exist.
 pub(crate) fn open_regular(path: &Path) -> Result<Option<File>, Error> {
     if regular(path)?.is_none() {
         return Ok(None);

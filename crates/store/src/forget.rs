@@ -1,7 +1,7 @@
-//! Forgetting a session: what the register says goes, goes.
+//! Forgets a session: the register decides which files are removed.
 //!
-//! The session file is last: as long as anything else is left, it names the session. Files are
-//! searched afterwards as they are, without asking anything that was derived from them.
+//! The session file goes last: it names the session as long as any other file is left. Afterwards
+//! the files are searched directly, without using derived data.
 
 use retro_model::SessionKey;
 use std::fs::File;
@@ -15,14 +15,14 @@ use crate::layout::{ASIDE, INDEX, RAW, part_of};
 use crate::names;
 use crate::{Error, Store, Tombstones};
 
-/// Says whether some bytes hold one of the texts that are looked for.
+/// Whether some bytes contain one of the searched texts.
 pub type Holds<'a> = dyn Fn(&[u8]) -> bool + 'a;
 
-/// Where the output of runs of a model is kept, by method, agent and session.
+/// Folder with the output of model runs, by method, agent and session.
 const HEADLESS: &str = "headless";
 
 impl Store {
-    /// Removes every file of a session. Its ledger stays if that is wanted.
+    /// Removes every file of a session. `keep_costs` keeps its ledger.
     pub fn forget_files(&self, key: &SessionKey, keep_costs: bool) -> Result<(), Error> {
         for line in REGISTER.iter().filter(|line| line.forget == Forget::Remove) {
             match line.place {
@@ -35,7 +35,7 @@ impl Store {
                         self.forget_document(&Kind::mined_prompt(&method), key)?;
                     }
                 }
-                // Rows go with `Writer::forget_session`.
+                // `Writer::forget_session` removes rows.
                 _ => {}
             }
         }
@@ -50,7 +50,7 @@ impl Store {
         self.forget_document(&SESSIONS, key)
     }
 
-    /// Removes raw files that were set aside and are of a session, by their name or what they say.
+    /// Removes raw files that were set aside and belong to a session, by their name or contents.
     fn forget_aside(&self, key: &SessionKey) -> Result<(), Error> {
         let name = names::encode(&key.id);
         let says = |bytes: &[u8]| memchr::memmem::find(bytes, key.id.as_bytes()).is_some();
@@ -65,12 +65,12 @@ impl Store {
 
     fn forget_document(&self, kind: &Kind, key: &SessionKey) -> Result<(), Error> {
         self.remove_document(kind, key)?;
-        // What a stop left of a write.
+        // An interrupted write may have left a part file.
         self.files.remove(&part_of(&kind.path(self.root(), key)), Worth::Cache).map(drop)
     }
 
-    /// Removes folders outside of sessions that hold words of them and are made again by a
-    /// command: exports, copies of databases, an index that was moved aside.
+    /// Removes folders outside of sessions that hold words of them and that a command can make
+    /// again: exports, copies of databases, an index that was moved aside.
     pub fn forget_exports(&self) -> Result<(), Error> {
         for line in REGISTER {
             let Place::Folder(folder) = line.place else { continue };
@@ -87,7 +87,8 @@ impl Store {
         self.files.remove(&old, Worth::Cache).map(drop)
     }
 
-    /// Cuts forgotten sessions out of the files that serve many. Says how many lines went.
+    /// Removes the lines about forgotten sessions from files that serve many. Returns the number of
+    /// lines removed.
     pub fn mask_shared(&self, stones: &Tombstones) -> Result<u64, Error> {
         let mut masked = 0;
         for (agent, _) in self.agents(RAW)? {
@@ -96,7 +97,7 @@ impl Store {
                 let mut bytes = Vec::new();
                 let read = archive.read().map(|mut reader| reader.read_to_end(&mut bytes));
                 if !matches!(read, Ok(Ok(_))) {
-                    // Nothing can be cut out of it, and the next sync captures the file again.
+                    // An unreadable file cannot be edited. The next sync captures it again.
                     archive.remove()?;
                     continue;
                 }
@@ -125,8 +126,8 @@ impl Store {
         Ok(lines)
     }
 
-    /// The files of the root that hold one of these texts or have it in their name, decompressed
-    /// where they are compressed. `skip` leaves files out, by their path below the root.
+    /// The files of the root that contain one of these texts or have it in their name. Compressed
+    /// files are decompressed for this. `skip` leaves out files by their path below the root.
     pub fn files_with(&self, texts: &Holds<'_>, skip: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
         let mut found = Vec::new();
         let mut folders = vec![self.root().to_owned()];
@@ -148,15 +149,15 @@ impl Store {
     }
 }
 
-/// Bytes of a file that are searched at once, and how far two such pieces overlap.
+/// Bytes of a file that are searched at once, and the overlap of two such pieces.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 const OVERLAP_BYTES: usize = 4 * 1024;
 
-/// Whether a file holds a text, as it is or decompressed.
+/// Whether a file contains a text, directly or after decompression.
 fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
     let open = || File::open(path);
     let file = match open() {
-        // Gone since it was listed.
+        // The file was removed after it was listed.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         file => file.map_err(Error::io("open", path))?,
     };
@@ -167,7 +168,7 @@ fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
         return Ok(false);
     }
     let decoder = zstd::stream::read::Decoder::new(open().map_err(Error::io("open", path))?);
-    // What cannot be decompressed has been searched as it is.
+    // An undecodable file was already searched as it is.
     Ok(decoder.map_or(Ok(false), |decoder| searched(decoder, texts)).unwrap_or(false))
 }
 

@@ -1,5 +1,5 @@
-//! `store.json`, which makes a folder a store: opening one, making one, and
-//! telling it from other folders.
+//! `store.json` makes a folder a store. Opens it, creates it, and distinguishes a store from other
+//! folders.
 
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -10,17 +10,17 @@ use crate::files::{Entry, Files, Worth, entries, read_regular};
 use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
 
-/// Number of the layout on disk. Raised when an older retro could no longer read it.
+/// Format number of the layout on disk. Raise it when an older retro can no longer read the layout.
 pub(crate) const FORMAT: u32 = 2;
 
 /// Help for a store whose head is missing or unreadable.
 pub(crate) const HELP: &str =
     "put store.json back from a backup; the captured files beside it are not touched";
 
-/// What systems leave in folders that their users take for empty.
+/// Files that systems leave in folders that look empty to their users.
 const LITTER: &[&str] = &[".DS_Store", ".localized", "Thumbs.db", "desktop.ini", "lost+found"];
 
-/// What `store.json` says.
+/// The contents of `store.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub retro: String,
@@ -30,7 +30,7 @@ pub(crate) struct Head {
     pub key: String,
 }
 
-/// Only what every format has.
+/// The fields that every format has.
 #[derive(Deserialize)]
 struct AnyHead {
     format: u32,
@@ -66,7 +66,7 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
     }
     files.disk.create_dir(root).map_err(Error::io("make the folder", root))?;
     files.disk.restrict_dir(root).map_err(Error::io("take others' rights from", root))?;
-    // Two programs may start at the same instant; the second finds a store.
+    // Two programs may start at the same instant. The second finds a store.
     let lock = root.join(LOCK);
     files.own(&lock)?;
     files.disk.write_at(&lock, 0, &[]).map_err(Error::io("write", &lock))?;
@@ -87,14 +87,14 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
     files.put(&path, &bytes, Worth::Truth)?;
     files.sync(|_| Ok(()))?;
     if let Some(parent) = root.parent().filter(|parent| parent.is_dir()) {
-        // The folder above may be another's, which we may not open.
+        // The folder above may belong to another user, so that we cannot open it.
         let _ = files.disk.sync_dir(parent);
     }
     Ok(head)
 }
 
-/// Gives a store the number of the present format, before its first file moves: a retro that
-/// knows only older ones must not look for it in its old place.
+/// Sets the number of the present format before the first file moves, so that an older retro does
+/// not look for the file in its old place.
 pub(crate) fn raise(files: &Files) -> Result<(), Error> {
     let path = files.root.join(HEAD);
     let Some(head) = read(&files.root)?.filter(|head| head.format < FORMAT) else { return Ok(()) };
@@ -104,13 +104,13 @@ pub(crate) fn raise(files: &Files) -> Result<(), Error> {
     files.sync(|_| Ok(()))
 }
 
-/// Another program may have made the store between the two looks at the folder: its
-/// head is there before anything else is.
+/// Another program may have made the store between the two looks at the folder. It writes the head
+/// before any other file.
 fn made_meanwhile(root: &Path, refused: Error) -> Result<Head, Error> {
     read(root)?.ok_or(refused)
 }
 
-/// What is wrong with the head, for [`crate::Store::verify`].
+/// The problem with the head, for [`crate::Store::verify`].
 pub(crate) fn check(root: &Path) -> Option<Error> {
     match read(root) {
         Ok(Some(_)) => None,
@@ -123,8 +123,7 @@ fn read(root: &Path) -> Result<Option<Head>, Error> {
     let path = root.join(HEAD);
     let Some(bytes) = read_regular(&path)? else { return Ok(None) };
     let damaged = |what| Error::Damaged { path: path.clone(), what, help: HELP };
-    // The check is made the same way in every format, so a damaged number is not
-    // taken for a later one.
+    // The check is the same in every format, so a damaged number is not mistaken for a later one.
     let any: AnyHead = sealed::unseal(&bytes).map_err(damaged)?;
     if any.format > FORMAT {
         return Err(Error::Newer { path, found: any.format, known: FORMAT });
@@ -132,8 +131,8 @@ fn read(root: &Path) -> Result<Option<Head>, Error> {
     sealed::unseal(&bytes).map(Some).map_err(damaged)
 }
 
-/// Why a folder without a head must be left alone; nothing if it is as good as
-/// empty: what systems leave there, and the two files of a store whose making was cut short.
+/// The reason why a folder without a head must be left alone. `None` if it is as good as empty: it
+/// has only files of the system, and the two files of a store whose creation was interrupted.
 fn refuse(root: &Path, found: &[Entry]) -> Option<Error> {
     let unfinished = format!("{HEAD}{PART}");
     let begun = |entry: &Entry| match entry.name.as_deref() {
@@ -162,8 +161,8 @@ fn make_above(files: &Files, path: &Path) -> Result<(), Error> {
     files.disk.create_dir(path).map_err(Error::io("make the folder", path))
 }
 
-/// Random bytes as text. The standard library has no other door to the system's
-/// randomness than the keys of its hash maps.
+/// Random bytes as hexadecimal digits. The standard library offers the system's randomness only
+/// through the keys of its hash maps.
 pub(crate) fn random_hex(bytes: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     for round in 0..8u8 {

@@ -1,11 +1,10 @@
-//! The database: what can be asked quickly, and what costs a re-read if lost.
+//! The database for fast queries. If it is lost, a re-read restores it.
 //!
-//! One SQLite file, one writer (the holder of the store's lock), any number of
-//! readers that never wait (`WAL`). All of it is derived: a file that is broken or has
-//! an older schema is moved aside and rebuilt, one with a newer schema is left alone.
-//! `schema.rs` holds the tables, `rows.rs` their rows as values, `writer.rs` what
-//! changes sessions and sources. Turns, ledgers, stages and the series of changes have
-//! a file each. No other module of the program has SQL for it.
+//! One SQLite file, one writer (the holder of the store's lock), any number of readers that never
+//! wait (`WAL`). All of it is derived: a file that is broken or has an older schema is moved aside
+//! and rebuilt, and one with a newer schema is left alone. `schema.rs` holds the tables, `rows.rs`
+//! their rows as values, and `writer.rs` changes sessions and sources. Turns, ledgers, stages and
+//! the series of changes have a file each. No other module of the program has SQL for it.
 
 mod bodies;
 mod calls;
@@ -52,23 +51,23 @@ use crate::layout::{INDEX, source_key};
 use crate::{Error, Lock, Slot, Store};
 use schema::{SCHEMA, TABLES};
 
-/// How long a write waits for another.
+/// How long a write waits for another one.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Statements kept ready.
+/// Number of prepared statements kept ready.
 const STATEMENTS: usize = 64;
 
-/// Pages that are kept ready while a table is read from one end to the other: none is
-/// asked for twice, and memory that was never used before is what costs most.
+/// Pages that are cached while a table is scanned: no page is read twice, and memory that was never
+/// used before costs most.
 const SCAN_PAGES: i64 = 24;
 
-/// What is kept ready otherwise, as SQLite counts it: kilobytes, below zero.
+/// Size of the cache otherwise, in SQLite's notation: kilobytes as a negative number.
 const CACHE_PAGES: i64 = -2000;
 
 /// Meta key: the id of the store that the index belongs to.
 const STORE: &str = "store";
 
-/// Meta key: room that the files of all sessions take.
+/// Meta key: size of the files of all sessions.
 const DISK_BYTES: &str = "disk_bytes";
 
 /// The open database.
@@ -79,7 +78,7 @@ pub struct Index {
 }
 
 impl Store {
-    /// Opens the index, or makes it.
+    /// Opens the index or creates it.
     pub fn index(&self) -> Result<Index, Error> {
         let folder = self.root().join(INDEX);
         let path = folder.join(Index::FILE);
@@ -88,7 +87,7 @@ impl Store {
             self.files.own(own)?;
         }
         refuse_odd(&path)?;
-        // An empty one is just being made.
+        // An empty file is still being created.
         if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {
             match Index::open(&path, self.id()) {
                 Ok(Some(index)) => return Ok(index),
@@ -97,10 +96,12 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        // One makes it: several that turn the same empty file into a database get in each other's way.
+        // Only one process creates it: several that turn the same empty file into a database get in
+        // each other's way.
         let making = self.lock_making()?;
         if !path.is_file() {
-            // Made by us, so that it is the user's alone; SQLite gives its other files the same rights.
+            // Created by us, so that only the user can read it. SQLite gives its other files the
+            // same permissions.
             self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
         }
         match Index::open(&path, self.id()) {
@@ -116,8 +117,8 @@ impl Store {
         self.stamps_of_index(self.index()?, Index::stamps)
     }
 
-    /// Reads the stamps of an index that is open. One in which they cannot be read is
-    /// broken, and rebuilt: then every file is read again.
+    /// Reads the stamps of an open index. If they are unreadable, the index is broken and rebuilt,
+    /// and every file is read again.
     pub fn stamps_of_index(
         &self,
         index: Index,
@@ -133,8 +134,8 @@ impl Store {
         }
     }
 
-    /// The index, if there is one: for questions, which create nothing. Where
-    /// nothing can be written it is read as it lies.
+    /// The index, if there is one, for queries that create nothing. On a read-only disk it is
+    /// opened as it is.
     pub fn index_if_there(&self) -> Result<Option<Index>, Error> {
         let path = self.index_path();
         if !path.is_file() {
@@ -146,8 +147,8 @@ impl Store {
         }
     }
 
-    /// The index as it is, for questions that must change nothing and wait for
-    /// nothing; nothing if there is none, or none that this program can read.
+    /// The index in its present state, for queries that must change nothing and wait for nothing.
+    /// `None` if there is none that this program can read.
     pub fn index_to_read(&self) -> Option<Index> {
         let path = self.root().join(INDEX).join(Index::FILE);
         refuse_odd(&path).ok()?;
@@ -158,7 +159,7 @@ impl Store {
         (found == SCHEMA && !index.is_of_another(self.id()).ok()?).then_some(index)
     }
 
-    /// Whether the index was made for another store: somebody put it here.
+    /// Whether the index was made for another store and copied here.
     pub fn has_foreign_index(&self) -> bool {
         let path = self.root().join(INDEX).join(Index::FILE);
         if refuse_odd(&path).is_err() {
@@ -169,8 +170,8 @@ impl Store {
         Index { connection, path }.is_of_another(self.id()).unwrap_or(false)
     }
 
-    /// Moves the index aside and makes a new, empty one: for when a question shows
-    /// that it is broken.
+    /// Moves the index aside and creates a new, empty one, after a query has shown that it is
+    /// broken.
     pub fn index_anew(&self) -> Result<Index, Error> {
         self.make_anew(&self.lock_making()?)
     }
@@ -193,7 +194,7 @@ impl Store {
     }
 }
 
-/// Refuses a database of which a file is none: SQLite would wait for a pipe.
+/// Refuses a database if one of its files is not regular, because SQLite would wait for a pipe.
 pub(crate) fn refuse_odd(path: &Path) -> Result<(), Error> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -212,11 +213,11 @@ pub(crate) fn refuse_odd(path: &Path) -> Result<(), Error> {
 }
 
 impl Index {
-    /// Its file name.
+    /// Name of the database file.
     pub(crate) const FILE: &str = "retro.sqlite";
 
-    /// Opens the database of the store with this id; nothing if it is of another store, of an
-    /// older schema, or says something else than its schema does.
+    /// Opens the database of the store with this id. `None` if it belongs to another store, has an
+    /// older schema, or its tables do not match its schema.
     fn open(path: &Path, id: &str) -> Result<Option<Index>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
@@ -224,7 +225,7 @@ impl Index {
         index.prepare().map_err(Error::index(path))?;
         let mut found = index.version()?;
         if found == 0 && !index.is_empty()? {
-            // Somebody else may have made it between the two questions.
+            // Another process may have created it between the two queries.
             found = index.version()?;
         }
         if found > SCHEMA {
@@ -242,15 +243,14 @@ impl Index {
             return Ok(None);
         }
         if index.meta(STORE)?.is_none() {
-            // Made before indexes had this, or just now.
+            // It was made before indexes had an id, or just now.
             index.set_meta(STORE, id)?;
         }
         Ok(Some(index))
     }
 
-    /// Opens a database that cannot be written to, and by us nobody else writes to
-    /// either; nothing if it holds less than was written, is of another schema, or of another
-    /// store.
+    /// Opens a database on a read-only disk, where no other process of this user can write either.
+    /// `None` if it is incomplete, has another schema, or belongs to another store.
     fn open_still(path: &Path, id: &str) -> Option<Index> {
         let mut journal = path.to_owned().into_os_string();
         journal.push("-wal");
@@ -274,7 +274,7 @@ impl Index {
         (found == SCHEMA && !index.is_of_another(id).ok()?).then_some(index)
     }
 
-    /// Whether it says that it belongs to another store than the one with this id.
+    /// Whether it has the id of another store.
     fn is_of_another(&self, id: &str) -> Result<bool, Error> {
         Ok(self.meta(STORE)?.is_some_and(|of| of != id))
     }
@@ -295,14 +295,14 @@ impl Index {
         Ok(tables == 0)
     }
 
-    /// Two processes may find the same empty file: the second changes nothing.
+    /// Two processes may find the same empty file. The second one changes nothing.
     fn create(&self) -> Result<(), Error> {
         let series = changes::start_series();
         let text = format!("BEGIN IMMEDIATE; {TABLES} {series} PRAGMA user_version = {SCHEMA}; COMMIT;");
         self.connection.execute_batch(&text).map_err(Error::index(&self.path))
     }
 
-    /// What is wrong with a database, if anything is; for verify.
+    /// The problem with a database, for verify. `None` if it is good.
     pub(crate) fn check(path: &Path) -> Option<String> {
         let check = || {
             let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -316,12 +316,12 @@ impl Index {
             Ok((said, _)) if said != "ok" => Some(said),
             Ok((_, is_whole)) => (!is_whole).then(|| "its tables are not as they were made".to_owned()),
             Err(error) if is_broken(&error) => Some(error.to_string()),
-            // Busy, or gone: no damage.
+            // Busy or gone: not damage.
             Err(_) => None,
         }
     }
 
-    /// The stamp of every source file seen, by path.
+    /// The stamps of all source files, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
         let mut stamps = Stamps::roomy();
         self.cache(SCAN_PAGES)?;
@@ -330,8 +330,8 @@ impl Index {
         Ok(stamps.by_path())
     }
 
-    /// The stamps of these files, and of all rows of these databases. Costs what is asked
-    /// for, however many files were ever seen.
+    /// The stamps of these files, and of all rows of these databases. The cost depends on their
+    /// number, not on all files ever seen.
     pub fn stamps_at<'p>(
         &self,
         files: impl Iterator<Item = &'p Path>,
@@ -342,7 +342,7 @@ impl Index {
         for path in files {
             self.all(&one, [rows::path_bytes(path)], |row| stamps.read(row))?;
         }
-        // Rows have the path of their database with `#` and their session behind it.
+        // The path of a row is that of its database, then `#` and its session.
         let below = format!("SELECT {} FROM places WHERE path > ?1 AND path < ?2", place::PLACE);
         for path in databases {
             let path = rows::path_bytes(path).into_owned();
@@ -361,8 +361,8 @@ impl Index {
         Ok(stamps.by_path())
     }
 
-    /// How far each source of a session was read, by source and revision. A row that is
-    /// not what was written counts as lost.
+    /// How far each source of a session was read, by source and revision. A row with an invalid
+    /// seal counts as lost.
     pub fn sources_of(&self, key: &SessionKey) -> Result<Vec<SourceRow>, Error> {
         let text = format!("SELECT {} FROM sources WHERE agent = ?1 AND session = ?2", rows::SOURCE);
         let rows = self.all(&text, (&key.agent, &key.id), SourceRow::read_sealed)?;
@@ -371,7 +371,7 @@ impl Index {
         Ok(rows)
     }
 
-    /// How many bytes of each source of all sessions were read.
+    /// Number of bytes read of each source of all sessions.
     pub fn source_ends(&self) -> Result<Vec<(Slot, u64)>, Error> {
         let read = |row: &Row<'_>| -> rusqlite::Result<Option<(Slot, u64)>> {
             let (agent, id): (String, String) = (row.get(0)?, row.get(1)?);
@@ -383,7 +383,7 @@ impl Index {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Whether it knows a source of any session, or a session without any.
+    /// Whether it has a source of any session, or a session without any.
     pub fn has_any(&self) -> Result<bool, Error> {
         let is_there = |table| self.one(&format!("SELECT 1 FROM {table} LIMIT 1"), [], |_| Ok(()));
         Ok(is_there("sources")?.is_some() || is_there("sessions")?.is_some())
@@ -395,28 +395,28 @@ impl Index {
         self.entitle(self.all(&text, [], SessionRow::read)?)
     }
 
-    /// One session, with no title but its own.
+    /// One session, with its own title only.
     pub fn session_row(&self, key: &SessionKey) -> Result<Option<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE agent = ?1 AND id = ?2", rows::SESSION);
         self.one(&text, (&key.agent, &key.id), SessionRow::read)
     }
 
-    /// Room that the files of all sessions take.
+    /// Size of the files of all sessions.
     pub fn disk_bytes(&self) -> Result<u64, Error> {
         Ok(self.meta(DISK_BYTES)?.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
 
-    /// Files that could not be read when they were last tried, by path.
+    /// Files that could not be read at the last attempt, by path.
     pub fn failures(&self) -> Result<Vec<FailureRow>, Error> {
         self.all(&format!("SELECT {} FROM failures ORDER BY path", rows::FAILURE), [], FailureRow::read)
     }
 
-    /// A value remembered under a name.
+    /// A value stored under a name.
     pub fn meta(&self, key: &str) -> Result<Option<String>, Error> {
         self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
     }
 
-    /// Remembers a value under a name.
+    /// Stores a value under a name.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
         self.write(|writer| writer.set_meta(key, value))
     }
@@ -448,13 +448,13 @@ impl Index {
     }
 }
 
-/// Whether the tables are those of this schema: a letter that changed on the disk shows
-/// only to who asks for that very table.
+/// Whether the tables match this schema. A letter that changed on the disk shows only in a query of
+/// that very table.
 fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
     let mut found = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let found: rusqlite::Result<HashSet<String>> = found.query_map([], |row| row.get(0))?.collect();
     let tables = TABLES.split(';').map(str::trim).filter(|table| !table.is_empty());
-    // SQLite keeps how a table was made, but for these words.
+    // SQLite keeps the text that created a table, without these words.
     Ok(found? == tables.map(|table| table.replacen("IF NOT EXISTS ", "", 1)).collect())
 }
 

@@ -17,23 +17,23 @@ pub struct Journal<T> {
     lines: PhantomData<fn() -> T>,
 }
 
-/// The lines of a journal with their numbers, and those that cannot be read.
+/// The lines of a journal with their numbers, and the unreadable lines.
 pub type Lines<T> = (Vec<(usize, T)>, Vec<BadLine>);
 
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// The file.
+    /// Path of the journal.
     pub path: PathBuf,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem, for people.
     pub what: String,
-    /// It is not a whole line: what a power cut left of one that was never reported.
+    /// True for an incomplete line that a power cut left. It was never confirmed.
     pub is_torn: bool,
 }
 
-/// Whether a line begins and ends as one that was written, and has no hole.
+/// Whether a line begins and ends like a complete one, and has no hole.
 fn is_whole(line: &[u8]) -> bool {
     line.starts_with(b"{") && line.ends_with(b"}") && !line.contains(&0)
 }
@@ -44,12 +44,12 @@ impl<T> Journal<T> {
         Journal { name, lines: PhantomData }
     }
 
-    /// Its file.
+    /// Path of its file.
     pub fn path(&self, store: &Store) -> PathBuf {
         store.root().join(self.name)
     }
 
-    /// Whether it has a file.
+    /// Whether its file exists.
     pub fn is_there(&self, store: &Store) -> bool {
         self.path(store).symlink_metadata().is_ok_and(|meta| meta.is_file())
     }
@@ -62,14 +62,13 @@ impl<T> Journal<T> {
 }
 
 impl<T: DeserializeOwned> Journal<T> {
-    /// Its lines, and those that cannot be read. A torn last line, as a power cut leaves it,
-    /// is one of these.
+    /// Its lines, and the unreadable ones. Those include a last line torn by a power cut.
     pub fn read(&self, store: &Store) -> Result<(Vec<T>, Vec<BadLine>), Error> {
         let (lines, bad) = self.numbered(store)?;
         Ok((lines.into_iter().map(|(_, value)| value).collect(), bad))
     }
 
-    /// The same, with the number of each line.
+    /// Like [`Journal::read`], with the number of each line.
     pub fn numbered(&self, store: &Store) -> Result<Lines<T>, Error> {
         let path = self.path(store);
         let bytes = self.bytes(store)?;
@@ -93,18 +92,18 @@ impl<T: DeserializeOwned> Journal<T> {
 }
 
 impl<T: Serialize> Journal<T> {
-    /// Adds lines. They are on the medium when it returns.
+    /// Appends lines. They are on the medium when it returns.
     pub fn append(&self, _lock: &Lock, store: &Store, lines: &[T]) -> Result<(), Error> {
         self.append_held(store, lines)
     }
 
-    /// The same, where the caller holds the lock.
+    /// Like [`Journal::append`], for a caller that holds the lock.
     pub fn append_held(&self, store: &Store, lines: &[T]) -> Result<(), Error> {
         let path = self.path(store);
         store.files.ensure_dir(path.parent().unwrap_or(store.root()))?;
         let known = self.bytes(store)?;
         let mut bytes = Vec::new();
-        // What a power cut left of a line stays a line of its own.
+        // A line torn by a power cut stays a separate line.
         if known.last().is_some_and(|last| *last != b'\n') {
             bytes.push(b'\n');
         }
@@ -120,8 +119,7 @@ impl<T: Serialize> Journal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned + PartialEq> Journal<T> {
-    /// Changes or drops lines; those that cannot be read stay as they are. The caller holds
-    /// the lock.
+    /// Changes or drops lines. Unreadable lines stay as they are. The caller holds the lock.
     pub fn change(&self, store: &Store, change: impl Fn(&T) -> Option<T>) -> Result<(), Error> {
         let path = self.path(store);
         let known = self.bytes(store)?;

@@ -1,5 +1,5 @@
-//! Where raw files are below the root. Pure: paths in, paths out. Documents of sessions
-//! have their places in `documents.rs`.
+//! Places of raw files below the root. Pure: paths in, paths out. Documents of sessions have their
+//! places in `documents.rs`.
 
 use retro_model::{SessionKey, SourceKey};
 use serde::Deserialize;
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 
 use crate::names::{self, Decoded, SHARED};
 
-/// Which raw file.
+/// The identity of a raw file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// One line of growth of one part of a session.
+    /// One revision of one part of a session.
     Session {
-        /// The session.
+        /// Agent and id of the session.
         key: SessionKey,
-        /// The part.
+        /// Part of the session.
         source: SourceKey,
-        /// The line of growth, from 1.
+        /// Number of the revision, from 1.
         revision: u32,
     },
-    /// One line of growth of a file that serves many sessions, or none.
+    /// One revision of a file that serves many sessions.
     Shared {
-        /// Whose file.
+        /// Name of the agent.
         agent: String,
         /// Our name for it.
         name: String,
-        /// The line of growth, from 1.
+        /// Number of the revision, from 1.
         revision: u32,
     },
 }
@@ -49,9 +49,9 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Folders of the root that hold other things than documents of sessions.
+/// Folders of the root with other contents than documents of sessions.
 pub(crate) const RAW: &str = "raw";
-/// Raw files that were found in the place of others.
+/// Raw files that were in the place of another and were set aside.
 pub(crate) const ASIDE: &str = "aside";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const QUEUE: &str = "queue";
@@ -60,13 +60,13 @@ pub(crate) const QUEUE: &str = "queue";
 pub(crate) const HEAD: &str = "store.json";
 pub(crate) const LOCK: &str = "lock";
 
-/// In each folder of truth: which index belongs to it.
+/// File in each folder of truth that names its index.
 pub(crate) const MARK: &str = "mark";
 
-/// Locked, in the folder of the index, while one is made.
+/// File in the folder of the index. It is locked while an index is created.
 pub(crate) const MAKING: &str = "making";
 
-/// In the folder of the index: copies of other programs' databases, while they are read.
+/// Folder of the index for copies of other programs' databases, while they are read.
 const COPIES: &str = "copies";
 
 /// Ending of a file that is being written beside its place.
@@ -74,16 +74,16 @@ pub(crate) const PART: &str = ".part";
 
 const RAW_ENDING: &str = ".zst";
 
-/// Where a database that cannot be read in place may be copied to; none while there is no
-/// store. The folder is made by whoever copies, and what is in it may be removed at any time.
+/// The folder for copies of databases that cannot be read in place. `None` without a store. The
+/// copying code creates the folder, and its contents may be removed at any time.
 pub fn copies_folder(root: &Path) -> Option<PathBuf> {
     let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink());
     let index = root.join(INDEX);
     (is_real(&root.join(HEAD)) && is_real(&index)).then(|| index.join(COPIES))
 }
 
-/// Where a raw file is. Most sessions have one raw file, the first of their main source: it
-/// is beside the folder of the session, which only the others need.
+/// Path of a raw file. Most sessions have one raw file, the first of their main source. It is
+/// beside the folder of the session, which only the other files need.
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {
         Slot::Session { key, .. } if is_main(slot) => {
@@ -99,7 +99,7 @@ pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     folder.join(revision_name(&name, revision))
 }
 
-/// Where format 1 had that file, if elsewhere: in the folder of its session.
+/// Path of that file in format 1, if it was elsewhere: in the folder of its session.
 pub(crate) fn earlier_raw_file(root: &Path, slot: &Slot) -> Option<PathBuf> {
     match slot {
         Slot::Session { key, .. } if is_main(slot) => Some(raw_folder(root, key).join(EARLIER_MAIN)),
@@ -111,11 +111,11 @@ fn is_main(slot: &Slot) -> bool {
     matches!(slot, Slot::Session { source, revision: 1, .. } if source.is_main())
 }
 
-/// What the main raw file of a session was called in its folder, in format 1.
+/// Name of the main raw file in a session's folder in format 1.
 pub(crate) const EARLIER_MAIN: &str = "m.zst";
 
-/// Ending of the main raw file of a session. No encoded name has a `~`, so no folder is
-/// called so.
+/// Ending of the main raw file of a session. No encoded name has a `~`, so no folder has such a
+/// name.
 const MAIN_ENDING: &str = "~m.zst";
 
 /// The name of the main raw file of a session, from the session's encoded name.
@@ -123,13 +123,13 @@ pub(crate) fn main_name(session: &str) -> String {
     format!("{session}{MAIN_ENDING}")
 }
 
-/// The session of such a name.
+/// The session in the name of a main raw file.
 pub(crate) fn main_session(name: &str) -> Option<(&str, Decoded)> {
     let encoded = name.strip_suffix(MAIN_ENDING)?;
     Some((encoded, names::decode(encoded)?))
 }
 
-/// The name of a raw file in a folder, from its source's encoded one.
+/// The name of a raw file in a folder, from the encoded name of its source.
 pub(crate) fn revision_name(encoded: &str, revision: u32) -> String {
     match revision {
         1 => format!("{encoded}{RAW_ENDING}"),
@@ -150,7 +150,7 @@ pub(crate) fn shared_folder(root: &Path, agent: &str) -> PathBuf {
     agent_folder(root, agent).join(SHARED)
 }
 
-/// Where a file is while it is written.
+/// Path of a file while it is written.
 pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(PART);
@@ -164,7 +164,8 @@ pub(crate) fn raw_name(name: &str) -> Option<(&str, Decoded, u32)> {
         None => (stem, 1),
         Some((encoded, number)) => {
             let revision: u32 = number.parse().ok()?;
-            // Only as it is written: no leading zero or sign, and never a first one.
+            // Only in the written form: without a leading zero or a sign, and never the first
+            // revision.
             if revision < 2 || revision.to_string() != number {
                 return None;
             }
@@ -174,7 +175,7 @@ pub(crate) fn raw_name(name: &str) -> Option<(&str, Decoded, u32)> {
     Some((encoded, names::decode(encoded)?, revision))
 }
 
-/// A source key from its own text, which is encoded once already.
+/// A source key from its own text, already encoded once.
 pub(crate) fn source_key(text: &str) -> Option<SourceKey> {
     if text == SourceKey::MAIN {
         return Some(SourceKey::main());

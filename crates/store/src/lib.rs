@@ -1,17 +1,16 @@
-//! The files and the database of a store. Only this crate knows the layout of
-//! the root, the frames of a raw file and our SQL; what of it is a contract with
-//! other programs stands in `docs/formats/store.md`.
+//! The files and the database of a store. Only this crate knows the layout of the root, the frames
+//! of a raw file and our SQL. The part of it that is a contract with other programs is in
+//! `docs/formats/store.md`.
 //!
-//! A [`Store`] is a folder. The bytes of each source lie in an [`Archive`], what
-//! is known of a session in its [`SessionFile`]: these are truth. The
-//! [`Index`], normalized and rendered files can be made again from them.
+//! A [`Store`] is a folder. The bytes of each source are in an [`Archive`], and the facts about a
+//! session in its [`SessionFile`]: these are truth. The [`Index`], normalized and rendered files
+//! can be made again from them.
 //!
-//! **Invariants.** A captured byte is never changed. Every write but SQLite's own
-//! goes through one [`Disk`], and after a stop between any two of them, or in the
-//! middle of one, the store is good: [`Store::verify`] finds no problem, and
-//! doing the same again gives the same content. A session file lies on disk only
-//! when the raw files it names do. No id, path or link found in a store leads out
-//! of its root. Nothing here knows agents, events' meaning or a clock.
+//! **Invariants.** A captured byte is never changed. Every write except SQLite's own goes through
+//! one [`Disk`], and after a stop between any two of them, or in the middle of one, the store is
+//! good: [`Store::verify`] finds no problem, and repeating the work gives the same contents. A
+//! session file exists on disk only if the raw files that it names do. No id, path or link in a
+//! store leads out of its root. This crate knows no agents, no meaning of events, and no clock.
 #![deny(missing_docs)]
 
 mod archive;

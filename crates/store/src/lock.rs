@@ -1,7 +1,7 @@
 //! One writer at a time: an advisory lock of the operating system.
 //!
-//! It belongs to an open file, so it goes when its holder does, however that
-//! happens; a lock file that lies there says nothing.
+//! It belongs to an open file, so it is released when its holder ends, in whatever way. The mere
+//! existence of the lock file means nothing.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::layout::{INDEX, LOCK, MAKING};
 use crate::{Error, Store};
 
-/// How often a waiting program asks again.
+/// Interval between two attempts of a waiting program.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The right to write, until it is dropped.
@@ -22,7 +22,7 @@ pub struct Lock {
 }
 
 impl Store {
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Result<Option<Lock>, Error> {
         let path = self.root().join(LOCK);
         let file = self.lock_file(&path)?;
@@ -33,8 +33,8 @@ impl Store {
         }
     }
 
-    /// Waits for the right to make the index, which is had for moments only. Not the lock
-    /// of writers: who only asks makes an index too.
+    /// Waits for the right to create the index, a right held only for moments. It is not the
+    /// writers' lock, because a mere query may create an index too.
     pub(crate) fn lock_making(&self) -> Result<Lock, Error> {
         let path = self.root().join(INDEX).join(MAKING);
         let file = self.lock_file(&path)?;
@@ -42,7 +42,7 @@ impl Store {
         Ok(Lock { _held: file })
     }
 
-    /// A file to lock, made if it is not there.
+    /// Opens a file to lock, and creates it if necessary.
     fn lock_file(&self, path: &Path) -> Result<File, Error> {
         self.files.own(path)?;
         let open = || OpenOptions::new().read(true).write(true).open(path);
@@ -56,7 +56,7 @@ impl Store {
         file.map_err(Error::io("open", path))
     }
 
-    /// Waits for the lock; nothing if `stop` says so first.
+    /// Waits for the lock. `None` if `stop` returns true first.
     pub fn lock(&self, stop: &dyn Fn() -> bool) -> Result<Option<Lock>, Error> {
         loop {
             if let Some(lock) = self.try_lock()? {

@@ -1,5 +1,5 @@
-//! Where people's memories and decisions are: the names of their journals, and notes as
-//! Markdown. Plain files: they may be read and changed by hand.
+//! Places of people's memories and decisions: the names of their journals, and notes as Markdown.
+//! They are plain files that people may read and change.
 
 use std::path::{Path, PathBuf};
 
@@ -8,22 +8,22 @@ use crate::{Error, Lock, Store};
 
 /// Memories that were added by command.
 pub const ITEMS: &str = "memories/items.jsonl";
-/// What was decided about memories.
+/// Decisions about memories, by people and by retro.
 pub const EVENTS: &str = "memories/events.jsonl";
-/// What was shown to which session.
+/// Memories that were shown, by session.
 pub const EXPOSURES: &str = "exposures.jsonl";
 
-/// What runs of models used.
+/// Tokens that model runs used.
 pub const SPENT: &str = "headless/tokens.jsonl";
 
 /// The folder of notes.
 pub(crate) const AUTHORED: &str = "memories/authored";
-/// Bytes of a note that are read; of a longer one only its size is known.
+/// Bytes of a note that are read. A longer note only counts by its size.
 const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Folders inside folders of notes.
+/// Levels of folders inside the folder of notes.
 const DEPTH_MAX: usize = 8;
 
-/// A note: its path, and its text or why it cannot be read.
+/// A note: its path, and its text or the reason why it is unreadable.
 pub type Note = (PathBuf, Result<String, String>);
 
 impl Store {
@@ -32,8 +32,8 @@ impl Store {
         self.files.remove(path, Worth::Truth).map(drop)
     }
 
-    /// Names what people wrote and decided, as it is now: a memory that was made from something
-    /// else may have been rejected since. What was shown is not part of it.
+    /// Names the present state of people's memories and decisions, because a memory that was made
+    /// from something else may have been rejected since. Exposures are not part of it.
     pub fn memory_files(&self) -> Result<String, Error> {
         let mut hasher = blake3::Hasher::new();
         for name in [ITEMS, EVENTS] {
@@ -84,14 +84,14 @@ impl Store {
         Ok(notes)
     }
 
-    /// Keeps a note, under a name that it does not have yet.
+    /// Stores a note under an unused name.
     pub fn put_note(&self, _lock: &Lock, name: &str, text: &str) -> Result<PathBuf, Error> {
         let path = self.root().join(AUTHORED).join(format!("{}.md", crate::names::encode(name)));
         self.files.put(&path, text.as_bytes(), Worth::Truth)?;
         Ok(path)
     }
 
-    /// The folder of notes, made if it is missing.
+    /// The folder of notes, created if necessary.
     pub fn notes_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root().join(AUTHORED);
         self.files.ensure_dir(&path)?;

@@ -1,5 +1,5 @@
-//! What methods mined from sessions: a folder a method, in it a document and a block for a
-//! prompt of each session. Any method may have one; the store knows none by name.
+//! Mining results: a folder for each method, with a document and a block for prompts for each
+//! session. Any method may have one; the store knows none by name.
 
 use retro_model::SessionKey;
 use std::path::PathBuf;
@@ -11,8 +11,7 @@ use crate::store::whole_name;
 use crate::{Error, Store};
 
 impl Store {
-    /// Keeps what a method found in a session, and its block for a prompt. Without
-    /// either, what was kept goes.
+    /// Stores the result of a method for a session, and its block for prompts. `None` removes both.
     pub fn put_mined(
         &self,
         method: &str,
@@ -33,23 +32,23 @@ impl Store {
         Ok(())
     }
 
-    /// What a method found in a session.
+    /// The result of a method for a session.
     pub fn mined(&self, method: &str, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
         self.document(&Kind::mined(method), key)
     }
 
-    /// Whether these bytes are what a method found, and its block for a prompt is there.
+    /// Whether these bytes are the result of a method, and its block for prompts exists.
     pub fn has_mined(&self, method: &str, key: &SessionKey, json: &[u8]) -> Result<bool, Error> {
         let is_same = self.mined(method, key)?.as_deref() == Some(json);
         Ok(is_same && self.document(&Kind::mined_prompt(method), key)?.is_some())
     }
 
-    /// Where that is.
+    /// Path of the result of a method for a session.
     pub fn mined_path(&self, method: &str, key: &SessionKey) -> PathBuf {
         Kind::mined(method).path(self.root(), key)
     }
 
-    /// The methods that left something in this store, sorted.
+    /// The methods with results in this store, sorted.
     pub fn mined_methods(&self) -> Result<Vec<String>, Error> {
         let folders = entries(&self.root().join(MINED))?.into_iter().filter(|entry| entry.is_dir);
         let mut methods: Vec<String> =
@@ -58,7 +57,7 @@ impl Store {
         Ok(methods)
     }
 
-    /// Every session in which a method found something, with the method, sorted.
+    /// Every session with a result, and the method, sorted.
     pub fn mined_keys(&self) -> Result<Vec<(String, SessionKey)>, Error> {
         let mut found = Vec::new();
         for method in self.mined_methods()? {

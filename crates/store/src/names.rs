@@ -1,19 +1,18 @@
-//! Ids as file names.
+//! Encodes ids as file names.
 //!
-//! Agents name their sessions as they please; a name on disk must be safe on
-//! every file system, must not leave its folder, and two ids must not meet in
-//! one name where capitals do not count. So lower-case letters, digits and
-//! `._-` stay and every other byte is percent-encoded, in lower case. A long
-//! name is cut and ends in a hash; its id then stands in the session file.
+//! Agents name their sessions as they please. A name on disk must be safe on every file system and
+//! must not leave its folder, and two ids must not share a name where case is ignored. Lower-case
+//! letters, digits and `._-` therefore stay, and every other byte is percent-encoded in lower case.
+//! A long name is cut and ends in a hash; its id is then in the session file.
 
-/// Bytes a name may have before it is cut.
+/// Largest length of a name in bytes before it is cut.
 const NAME_BYTES_MAX: usize = 120;
 
-/// Bytes of a cut name that are kept.
+/// Bytes kept of a cut name.
 const PREFIX_BYTES: usize = 80;
 
-/// Stands before the hash of a cut name. No encoded byte looks like it, since
-/// `h` is no hexadecimal digit.
+/// Marks the hash of a cut name. It differs from every encoded byte, because `h` is not a
+/// hexadecimal digit.
 const CUT_MARK: &str = "%h";
 
 /// Hexadecimal digits of the hash of a cut name.
@@ -22,15 +21,15 @@ const HASH_DIGITS: usize = 32;
 /// The name of an empty id. A lone `%` encodes nothing else.
 const EMPTY: &str = "%";
 
-/// Folder of the files that serve many sessions; no session may be named so.
+/// Folder of the files that serve many sessions. No session may have this name.
 pub(crate) const SHARED: &str = "_shared";
 
-/// What a name stands for.
+/// The meaning of a file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoded {
-    /// This id.
+    /// The name of this id.
     Id(String),
-    /// An id too long for a name.
+    /// The name of an id that was too long.
     Cut,
 }
 
@@ -53,7 +52,7 @@ pub fn encode(id: &str) -> String {
     if name.len() <= NAME_BYTES_MAX { name } else { cut(id, &name) }
 }
 
-/// What a file name stands for; nothing if [`encode`] did not make it.
+/// Decodes a file name. `None` if [`encode`] did not make it.
 pub fn decode(name: &str) -> Option<Decoded> {
     if let Some((prefix, hash)) = name.rsplit_once(CUT_MARK) {
         let is_ours = prefix.len() <= PREFIX_BYTES
@@ -70,8 +69,8 @@ fn stays(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')
 }
 
-/// Names that mean something else: devices on Windows, with any extension, and
-/// our own shared folder. Those with other characters are encoded anyway.
+/// Names with another meaning: devices on Windows, with any extension, and our own shared folder.
+/// Those with other characters are encoded anyway.
 fn is_reserved(id: &str) -> bool {
     let stem = id.split('.').next().unwrap_or(id);
     let numbered = |device| {
@@ -83,7 +82,7 @@ fn is_reserved(id: &str) -> bool {
 
 fn cut(id: &str, name: &str) -> String {
     let mut end = PREFIX_BYTES;
-    // An encoded byte is kept whole or not at all.
+    // Keep an encoded byte completely or not at all.
     if let Some(percent) = name.get(..end).and_then(|prefix| prefix.rfind('%'))
         && percent + 3 > end
     {

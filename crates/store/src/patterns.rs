@@ -1,5 +1,5 @@
-//! Where patterns are: the candidates (made of signs, a cache), the log of what was decided, the
-//! queue of decisions that nobody took yet, and the catalog, which may be in a folder elsewhere.
+//! Places of patterns: the candidates (made of signs, a cache), the review log, the queue of
+//! decisions that no sink has accepted yet, and the catalog, which may be in a folder elsewhere.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,34 +7,34 @@ use std::path::{Path, PathBuf};
 use crate::files::{Worth, entries, open_regular, read_regular};
 use crate::{Error, Lock, Store};
 
-/// What was decided about candidates.
+/// Decisions about candidates.
 pub const REVIEW_LOG: &str = "patterns/review_log.jsonl";
 /// Decisions that wait for their sink.
 pub const DECISION_QUEUE: &str = "patterns/decisions.queue.jsonl";
 
-/// What recurs, ready to be asked.
+/// Candidates for patterns, ready for queries.
 pub(crate) const CANDIDATES: &str = "patterns/candidates.json";
-/// The folder of patterns that were written down.
+/// The folder of the catalog.
 pub(crate) const CATALOG: &str = "patterns/catalog";
 
 /// Endings of a pattern and of its history.
 const PATTERN: &str = ".json";
 const HISTORY: &str = ".history.jsonl";
-/// Bytes in which the head of a file is.
+/// Number of bytes that contain the head of a file.
 const HEAD_BYTES: u64 = 512;
 
-/// A file of the catalog: its place, and its bytes or why it cannot be read.
+/// A file of the catalog: its path, and its bytes or the reason why it is unreadable.
 pub type CatalogFile = (PathBuf, Result<Vec<u8>, String>);
 
 impl Store {
-    /// What recurs.
+    /// The bytes of the file of candidates.
     pub fn candidates(&self) -> Result<Option<Vec<u8>>, Error> {
         let path = self.root().join(CANDIDATES);
         self.files.own(&path)?;
         read_regular(&path)
     }
 
-    /// The first bytes of it.
+    /// The first bytes of the file of candidates.
     pub fn candidates_head(&self) -> Result<Vec<u8>, Error> {
         let path = self.root().join(CANDIDATES);
         self.files.own(&path)?;
@@ -45,7 +45,7 @@ impl Store {
         Ok(head)
     }
 
-    /// Keeps what recurs. The caller holds the lock.
+    /// Stores the candidates. The caller holds the lock.
     pub fn put_candidates(&self, bytes: &[u8]) -> Result<(), Error> {
         self.files.put(&self.root().join(CANDIDATES), bytes, Worth::Cache)
     }
@@ -76,20 +76,20 @@ impl Store {
         Ok(files)
     }
 
-    /// The earlier versions of a pattern, a line each.
+    /// The earlier versions of a pattern, one on each line.
     pub fn catalog_history(&self, folder: &Path, id: &str) -> Result<Vec<u8>, Error> {
         let path = in_catalog(folder, id, HISTORY);
         self.files.own(&path)?;
         Ok(read_regular(&path)?.unwrap_or_default())
     }
 
-    /// Where a pattern is.
+    /// Path of a pattern's file.
     pub fn catalog_path(&self, folder: &Path, id: &str) -> PathBuf {
         in_catalog(folder, id, PATTERN)
     }
 
-    /// Puts a pattern into a catalog. The version before it, as one line, goes into the history
-    /// first: after a stop in between it stands in both.
+    /// Writes a pattern to a catalog. Its earlier version, as one line, is written to the history
+    /// first. After a stop in between it is in both.
     pub fn put_catalog(
         &self,
         _lock: &Lock,
@@ -119,12 +119,12 @@ impl Store {
         self.files.disk.sync_dir(folder).map_err(Error::io("sync", folder))
     }
 
-    /// Takes a pattern out of a catalog; its history stays.
+    /// Removes a pattern from a catalog. Its history stays.
     pub fn remove_catalog(&self, _lock: &Lock, folder: &Path, id: &str) -> Result<bool, Error> {
         self.files.remove(&in_catalog(folder, id, PATTERN), Worth::Truth)
     }
 
-    /// The ids of all patterns that have earlier versions.
+    /// The ids of all patterns with earlier versions.
     pub fn catalog_histories(&self, folder: &Path) -> Result<Vec<String>, Error> {
         self.files.own(folder)?;
         let names = entries(folder)?.into_iter().filter(|entry| entry.is_file).filter_map(|entry| entry.name);
@@ -137,8 +137,8 @@ impl Store {
         Ok(whole.collect())
     }
 
-    /// Drops lines of the earlier versions of a pattern, and the file with the last of them. Says
-    /// how many lines went.
+    /// Drops lines from the history of a pattern, and the file with its last line. Returns the
+    /// number of lines dropped.
     pub fn change_catalog_history(
         &self,
         _lock: &Lock,
@@ -163,7 +163,7 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Writes a file that a command was asked to write into a folder outside the store.
+    /// Writes a file to a folder outside the store, at the request of a command.
     pub fn export_pattern(&self, folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = folder.join(name);
         self.files.put(&path, bytes, Worth::Truth)?;

@@ -8,9 +8,9 @@
 //! hello
 //! ```
 //!
-//! The pieces of a file follow each other, from 0 to the one that is the last. A file whose
-//! last piece is not there was never finished, and counts as not there. A later file of the
-//! same name is a later version of it.
+//! The pieces of a file follow each other, from 0 to the one that is the last. A file without its
+//! last piece was never finished, and does not count. A later file of the same name is a later
+//! version of it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -24,13 +24,13 @@ pub const PIECE_BYTES_MAX: usize = COMMIT_BYTES_MAX - LINE_BYTES_MAX;
 /// Bytes of pieces that are committed together.
 pub const COMMIT_BYTES_MAX: usize = FRAME_BYTES_MAX;
 
-/// Bytes of the longest line before a piece. Names are paths, which are shorter.
+/// Bytes of the longest line before a piece. Names are paths, and paths are shorter.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
-/// The line before a piece, as it is written.
+/// The line before a piece, in its written form.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The name of the file; for people only, if it is not text.
+    /// The name of the file. If it is not text, this form is for people only.
     file: String,
     /// The bytes of a name that is not text, as hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,14 +40,14 @@ struct Line {
     is_last: bool,
 }
 
-/// What is said of a piece before its bytes.
+/// The header of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The file's path below its folder, with `/` between names.
     pub name: Vec<u8>,
-    /// Where in the file its bytes belong.
+    /// Offset of its bytes in the file.
     pub at: u64,
-    /// How many they are.
+    /// Number of its bytes.
     pub bytes: u64,
     /// Whether the file ends with them.
     pub is_last: bool,
@@ -60,14 +60,14 @@ pub fn push_piece(stream: &mut Vec<u8>, name: &[u8], at: u64, bytes: &[u8], is_l
         Err(_) => (shown(name), Some(name.iter().map(|byte| format!("{byte:02x}")).collect())),
     };
     let line = Line { file, name: hex, at, bytes: bytes.len() as u64, is_last };
-    // Texts and numbers always become JSON.
+    // Strings and numbers can always be written as JSON.
     stream.extend(serde_json::to_vec(&line).unwrap_or_default());
     stream.push(b'\n');
     stream.extend_from_slice(bytes);
     stream.push(b'\n');
 }
 
-/// A name for people: what is not text, and what a terminal would obey, is written as `\x0a`.
+/// A name for people. Bytes that are not text, and control characters, are written as `\x0a`.
 pub fn shown(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
@@ -103,33 +103,32 @@ fn bytes_of(hex: &str) -> Option<Vec<u8>> {
     hex.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// Something in a stream of pieces.
+/// An event in a stream of pieces.
 #[derive(Debug)]
 pub enum Told<'a> {
-    /// A file begins, at this offset of the stream. Whatever came before it and did not
-    /// end counts as not there.
+    /// A file begins at this offset of the stream. An unfinished file before it does not count.
     Begins(&'a [u8], u64),
     /// More bytes of the file that began last.
     Bytes(&'a [u8]),
-    /// That file is whole. It has so many bytes.
+    /// That file is complete, with this number of bytes.
     Ends(u64),
 }
 
-/// Reads a stream of pieces as it comes. Says of each file where it begins, what it holds,
-/// and that it ended; pieces that continue no file are left out.
+/// Reads a stream of pieces incrementally. Reports the start, the bytes and the end of each file.
+/// Pieces that continue no file are left out.
 #[derive(Default)]
 pub struct Pieces {
-    /// Bytes that were taken.
+    /// Number of bytes read so far.
     offset: u64,
     line: Vec<u8>,
-    /// The piece whose bytes come, and how many of them are left.
+    /// The current piece, and the number of its bytes to come.
     open: Option<(Piece, u64)>,
-    /// The file that is not whole yet, and how far it came.
+    /// The unfinished file, and its length so far.
     file: Option<(Vec<u8>, u64)>,
 }
 
 impl Pieces {
-    /// Takes the next bytes. An error means that they are no stream of pieces.
+    /// Reads the next bytes. An error means that they are not a stream of pieces.
     pub fn feed(&mut self, mut bytes: &[u8], told: &mut dyn FnMut(Told<'_>)) -> io::Result<()> {
         while !bytes.is_empty() {
             let taken = match self.open.take() {
@@ -142,12 +141,12 @@ impl Pieces {
         Ok(())
     }
 
-    /// Whether everything that was taken is whole pieces.
+    /// Whether the bytes so far end with a whole piece.
     pub fn is_between(&self) -> bool {
         self.open.is_none() && self.line.is_empty()
     }
 
-    /// Bytes of a line. Returns how many were taken.
+    /// Reads bytes of a line. Returns how many were used.
     fn between(&mut self, bytes: &[u8], told: &mut dyn FnMut(Told<'_>)) -> io::Result<usize> {
         let end = memchr::memchr(b'\n', bytes);
         let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
@@ -172,7 +171,7 @@ impl Pieces {
         Ok(part.len() + usize::from(end.is_some()))
     }
 
-    /// Bytes of a piece, or the line end after it.
+    /// Reads bytes of a piece, or the line end after it.
     fn inside(
         &mut self,
         piece: Piece,
@@ -224,9 +223,9 @@ pub fn each_piece(mut stream: impl Read, told: &mut dyn FnMut(Told<'_>)) -> io::
 pub struct KeptFile {
     /// Its path below its folder.
     pub name: Vec<u8>,
-    /// Where in the stream it begins.
+    /// Offset of its first piece in the stream.
     pub offset: u64,
-    /// How long it is.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
@@ -297,7 +296,7 @@ mod tests {
     #[test]
     fn pieces_that_do_not_fit_are_left_out() {
         let mut stream = Vec::new();
-        // Begun and never finished; continued from the wrong place; finished by another name.
+        // Begun and never finished, continued from the wrong place, finished under another name.
         push_piece(&mut stream, b"a", 0, b"one", false);
         push_piece(&mut stream, b"b", 3, b"two", true);
         push_piece(&mut stream, b"a", 3, b"three", true);
@@ -329,7 +328,7 @@ mod tests {
             keep in any::<prop::sample::Index>(),
             step in 1_usize..50,
         ) {
-            // Each piece is followed by what is whole after it.
+            // After each piece, the files that are complete at that point.
             let mut stream = Vec::new();
             let mut cuts = vec![(0, Files::new())];
             let mut whole = Files::new();
@@ -351,7 +350,7 @@ mod tests {
             }
             let (end, whole) = &cuts[keep.index(cuts.len())];
             prop_assert_eq!(&read(&stream[..*end], step).unwrap(), whole);
-            // A stop in the middle of a large file, and then all of them once more.
+            // A stop in the middle of a large file, then all files once more.
             let mut again = stream[..*end].to_vec();
             again.extend_from_slice(&stream);
             let all: Files = files.iter().cloned().collect();

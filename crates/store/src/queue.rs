@@ -1,5 +1,5 @@
-//! Jobs that hooks leave when somebody else is writing: one small file each,
-//! without a lock, drained by the next writer.
+//! Jobs that hooks leave while another process is writing: one small file each, without a lock, for
+//! the next writer.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -12,19 +12,19 @@ use crate::{Error, Store};
 
 const ENDING: &str = ".json";
 
-/// Something to look at. The less it says, the more has to be looked at.
+/// A request to look for changes. The fewer fields are set, the more must be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Job {
-    /// Only this agent.
+    /// Look only at this agent.
     pub agent: Option<String>,
-    /// Only this file.
+    /// Look only at this file.
     pub path: Option<PathBuf>,
-    /// Only this session.
+    /// Look only at this session.
     pub session_id: Option<String>,
 }
 
-/// Which job.
+/// Identifies a queued job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobId(PathBuf);
 
@@ -32,15 +32,15 @@ impl Store {
     /// Leaves a job for the next writer.
     pub fn enqueue(&self, job: &Job) -> Result<(), Error> {
         let path = self.root().join(QUEUE).join(format!("{}{ENDING}", random_hex(12)));
-        // JSON cannot name a path that is no text; without it the whole agent is looked at.
+        // JSON cannot hold a path that is not text. Without the path, the whole agent is read.
         let nameable = job.path.clone().filter(|path| path.to_str().is_some());
         let job = Job { path: nameable, ..job.clone() };
         let bytes = serde_json::to_vec(&job).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.files.put(&path, &bytes, Worth::Cache)
     }
 
-    /// The jobs left, in no order that means anything. One that cannot be read,
-    /// say after a power cut, asks for everything.
+    /// The queued jobs, in no particular order. An unreadable one, say after a power cut, asks for
+    /// everything.
     pub fn jobs(&self) -> Result<Vec<(JobId, Job)>, Error> {
         let mut jobs = Vec::new();
         for entry in entries(&self.root().join(QUEUE))? {

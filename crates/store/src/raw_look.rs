@@ -1,7 +1,7 @@
-//! How the raw files of a store look at a glance, and taking one out of its place.
+//! Lists the raw files of a store with their sizes, and moves one out of its place.
 //!
-//! A sync asks this to notice raw files that were removed, cut or exchanged by somebody
-//! else: only names and sizes are read. What the files hold is asked of [`crate::Archive`].
+//! A sync uses this to notice raw files that something else removed, cut or replaced. It reads only
+//! names and sizes. [`crate::Archive`] reads the contents.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,12 +13,11 @@ use crate::files::Worth;
 use crate::layout::{self, ASIDE, RAW, Slot};
 use crate::{Error, Store};
 
-/// The size in bytes of every raw file, by the number of its place ([`Store::raw_number`]).
+/// The size in bytes of each raw file, by the number of its place ([`Store::raw_number`]).
 pub type RawLook = HashMap<u64, u64>;
 
 impl Store {
-    /// Lists all raw files with their sizes. A file that is just being written beside its
-    /// place is not among them.
+    /// Lists all raw files with their sizes, except those still being written beside their place.
     pub fn raw_look(&self) -> Result<RawLook, Error> {
         let folder = self.root().join(RAW);
         let mut look = RawLook::new();
@@ -52,8 +51,7 @@ impl Store {
         self.number_of(&self.slot_path(slot))
     }
 
-    /// The numbers of all places where a raw file may be: that of an older format too, from
-    /// which it may have gone.
+    /// The numbers of all places where a raw file may be, including its place in an older format.
     pub fn raw_numbers(&self, slot: &Slot) -> impl Iterator<Item = u64> {
         let earlier = layout::earlier_raw_file(self.root(), slot).map(|path| self.number_of(&path));
         [self.number_of(&layout::raw_file(self.root(), slot))].into_iter().chain(earlier)
@@ -63,7 +61,7 @@ impl Store {
         xxh3_64(path.strip_prefix(self.root()).unwrap_or(path).as_os_str().as_encoded_bytes())
     }
 
-    /// The raw files that serve many sessions, of all agents.
+    /// The raw files of all agents that serve many sessions.
     pub fn all_shared_slots(&self) -> Result<Vec<Slot>, Error> {
         let mut slots = Vec::new();
         for (agent, _) in self.agents(RAW)? {
@@ -72,8 +70,8 @@ impl Store {
         Ok(slots)
     }
 
-    /// Moves a raw file that does not belong where it is to a folder of its own, and says
-    /// where it is now. Nothing reads it there.
+    /// Moves a raw file with foreign bytes to a separate folder, where it is never read. Returns
+    /// its new path.
     pub fn set_aside(&self, slot: &Slot) -> Result<PathBuf, Error> {
         let path = self.slot_path(slot);
         let folder = self.root().join(ASIDE);
@@ -92,7 +90,7 @@ impl Store {
         self.files.disk.rename(&path, &place).map_err(Error::io("set aside", &path))?;
         self.files.touch_names(&place);
         self.files.touch_names(&path);
-        // What is left of a write beside it would be in the way of the next one.
+        // A leftover part file would be in the way of the next write.
         self.files.remove(&layout::part_of(&path), Worth::Cache)?;
         Ok(place)
     }

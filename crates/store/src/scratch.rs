@@ -1,33 +1,33 @@
-//! A nameless file for what does not fit into memory while a large session is
-//! settled. It holds redacted text only, belongs to the user alone and is gone with
-//! the process, however that ends; so it does not pass the [`crate::Disk`].
+//! A nameless file for data that does not fit into memory while a large session is settled. It
+//! holds redacted text only and is readable by the user alone. It disappears with the process in
+//! every case, so it does not use the [`crate::Disk`].
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes that are gathered before they go to the file.
+/// Bytes that are gathered before they are written to the file.
 const GATHERED_BYTES_MAX: usize = 256 * 1024;
 
-/// Bytes put away for a while.
+/// A buffer for bytes that continues in a temporary file.
 #[derive(Debug)]
 pub struct Scratch {
     file: File,
     gathered: Vec<u8>,
-    /// Bytes in the file before those that are gathered.
+    /// Bytes in the file, without the gathered ones.
     written: u64,
 }
 
 impl Scratch {
-    /// A new scratch file: in the folder of the store, or where the system keeps such files
-    /// if there is none or it cannot be written.
+    /// Makes a new scratch file in the folder of the store. Uses the system's folder for temporary
+    /// files if there is no store or it cannot be written.
     pub fn new(folder: Option<&Path>) -> io::Result<Scratch> {
         let inside = folder.and_then(|folder| tempfile::tempfile_in(folder).ok());
         let file = inside.map_or_else(tempfile::tempfile, Ok)?;
         Ok(Scratch { file, gathered: Vec::new(), written: 0 })
     }
 
-    /// Keeps bytes; says where.
+    /// Stores bytes. Returns their offset.
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
         if self.gathered.len() + bytes.len() > GATHERED_BYTES_MAX {
             self.write_out()?;
@@ -41,7 +41,7 @@ impl Scratch {
         Ok(offset)
     }
 
-    /// Gives bytes back.
+    /// Reads stored bytes back.
     pub fn get(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         self.write_out()?;
         self.file.seek(SeekFrom::Start(offset))?;
@@ -50,7 +50,7 @@ impl Scratch {
         if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Forgets all that it holds.
+    /// Drops all stored bytes.
     pub fn clear(&mut self) {
         self.gathered.clear();
         self.written = 0;

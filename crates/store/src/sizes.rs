@@ -1,4 +1,4 @@
-//! How much room each part of a store takes.
+//! Sizes of the parts of a store.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::layout::{INDEX, RAW};
 use crate::{Error, Store, kept};
 
 impl Store {
-    /// Room of everything but the files of sessions: the index, files that serve many
-    /// sessions, and what is in the root itself.
+    /// Size of everything but the files of sessions: the index, files that serve many sessions, and
+    /// the files in the root itself.
     pub fn overhead_bytes(&self) -> Result<u64, Error> {
         let mut bytes = size_of(&self.root().join(INDEX))?;
         for (agent, _) in self.agents(RAW)? {
@@ -19,8 +19,8 @@ impl Store {
             + entries(self.root())?.iter().filter(|entry| entry.is_file).map(|entry| entry.size).sum::<u64>())
     }
 
-    /// How much room everything takes: bytes of each file and folder of the root that the
-    /// register names, and of all others as `other`.
+    /// Size of everything in bytes: of each file and folder of the root that the register names,
+    /// and of all others as `other`.
     pub fn sizes(&self) -> Result<BTreeMap<&'static str, u64>, Error> {
         let tops = kept::tops();
         let mut sizes = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Rows of a session that go into the index later. A few are held in memory, more wait in a
-//! scratch file, so that a session of any length takes little room.
+//! Rows of a session that go into the index later. A few are held in memory, more wait in a scratch
+//! file, so that a session of any length needs little memory.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,14 +14,14 @@ use crate::{Error, Scratch};
 /// there are few scratch files.
 const HELD_BYTES_MAX: usize = 512 * 1024;
 
-/// Rows in the order in which they came.
+/// Rows in the order of their arrival.
 #[derive(Debug)]
 pub struct Spool<T> {
-    /// Where many of them wait.
+    /// Folder of the scratch file.
     folder: Option<PathBuf>,
     held: Vec<u8>,
     scratch: Option<Scratch>,
-    /// Place and length of what is in the scratch file: whole rows each.
+    /// Offset and length of the pieces in the scratch file. Each holds whole rows.
     pieces: Vec<(u64, u64)>,
     row: PhantomData<fn() -> T>,
 }
@@ -33,7 +33,8 @@ impl<T> Default for Spool<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Spool<T> {
-    /// No rows yet. Many will wait in this folder, which is that of the store.
+    /// Starts without rows. Large numbers of rows spill into this folder, which is that of the
+    /// store.
     pub fn new(folder: &Path) -> Spool<T> {
         Spool { folder: Some(folder.to_owned()), ..Spool::default() }
     }
@@ -58,7 +59,7 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
         Ok(())
     }
 
-    /// Hands over every row, in order.
+    /// Passes every row to `take`, in order.
     pub fn each(&mut self, mut take: impl FnMut(T) -> Result<(), Error>) -> Result<(), Error> {
         self.each_piece(|spool, mut bytes| {
             while !bytes.is_empty() {
@@ -71,7 +72,7 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
         })
     }
 
-    /// All rows at once, where they are known to be few or are all needed.
+    /// All rows at once, if they are few or all of them are needed.
     pub fn all(mut self) -> Result<Vec<T>, Error> {
         let mut rows = Vec::new();
         self.each(|row| {
@@ -129,7 +130,7 @@ mod tests {
             assert_eq!(spool.pieces.is_empty(), count <= 10);
             assert!(spool.held.len() < HELD_BYTES_MAX);
             spool.each(|_| Ok(())).unwrap();
-            // More may come after they were looked at.
+            // Rows can be added after they were read.
             spool.push(&(7, String::new())).unwrap();
             let all = spool.all().unwrap();
             assert_eq!(all.split_last().unwrap(), (&(7, String::new()), &rows[..]));

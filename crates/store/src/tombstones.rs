@@ -1,8 +1,7 @@
-//! What was forgotten: a journal that names sessions by a hash alone, and answers whether one is
-//! among them.
+//! Forgotten sessions: a journal that names them only by a hash, and a lookup in it.
 //!
-//! The hash has a key of this store, so that the journal says nothing to anybody else. Somebody
-//! who has the store can try an id and see whether it was forgotten.
+//! The hash has a key of this store, so that the journal reveals no session by itself. A person
+//! with the whole store can try an id and learn whether it was forgotten.
 
 use retro_model::{SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,67 +11,67 @@ use std::path::Path;
 use crate::files::read_regular;
 use crate::{Error, Journal, Lock, Store, head};
 
-/// The journal.
+/// The journal of forgotten sessions.
 pub const TOMBSTONES: &str = "tombstones.jsonl";
 
-/// Hexadecimal digits of a hash.
+/// Number of hexadecimal digits of a hash.
 const DIGITS: usize = 32;
 
-/// Digits of a tombstone's id.
+/// Number of digits of a tombstone's id.
 const ID_DIGITS: usize = 12;
 
-/// One line: a session was forgotten, all of that is done, or it may come back.
+/// One line: a session was forgotten, its removal is complete, or it may come back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// Names the tombstone: the beginning of the hash.
     pub id: String,
-    /// What happened.
+    /// Step that the line records.
     pub event: Event,
-    /// When.
+    /// Time of the step.
     pub at: Timestamp,
-    /// Whose session.
+    /// Name of the agent.
     pub agent: String,
     /// The keyed hash of the session's id.
     pub session: String,
-    /// Names the key of the hash. A store with another key cannot tell which session it was.
+    /// Names the key of the hash. A store with another key cannot identify the session.
     pub key: String,
-    /// Keyed hashes of other names of the session, by which files that serve many speak of it.
+    /// Keyed hashes of other names of the session, used in files that serve many.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub names: Vec<String>,
-    /// Whether its ledger stays.
+    /// Whether its ledger is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub keep_costs: bool,
 }
 
-/// What a line of the journal says.
+/// The step in a line of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// It is to be forgotten: removal has begun.
+    /// The session must be forgotten, and its removal has begun.
     Forgotten,
-    /// Everything was removed.
+    /// All of its data was removed.
     Done,
-    /// It may be captured again.
+    /// The session may be captured again.
     Undone,
 }
 
-/// The sessions that are forgotten.
+/// A lookup of forgotten sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Tombstones {
     key: [u8; 32],
     names_key: String,
-    /// The newest line of each, by id.
+    /// The newest line of each tombstone, by id.
     lines: BTreeMap<String, Tombstone>,
-    /// Agent and hash of everything that is forgotten.
+    /// Agent and hash of all forgotten names.
     hashes: HashSet<(String, String)>,
-    /// Agent and hash of the sessions alone.
+    /// Agent and hash of the sessions' own ids.
     sessions: HashSet<(String, String)>,
 }
 
 static JOURNAL: Journal<Tombstone> = Journal::at(TOMBSTONES);
 
 impl Store {
-    /// What was forgotten.
+    /// Reads the forgotten sessions.
     pub fn tombstones(&self) -> Result<Tombstones, Error> {
         Ok(Tombstones::of(self.tombstone_key(), JOURNAL.read(self)?.0))
     }
@@ -92,7 +91,7 @@ fn key_of(head_key: &str) -> [u8; 32] {
 }
 
 impl Tombstones {
-    /// What was forgotten in the store at `root`; nothing where there is no store.
+    /// The forgotten sessions of the store at `root`. Empty if there is no store.
     pub fn at(root: &Path) -> Tombstones {
         let read = || -> Option<Tombstones> {
             let bytes = read_regular(&root.join(TOMBSTONES)).ok()??;
@@ -107,7 +106,7 @@ impl Tombstones {
         let names_key = blake3::hash(&key).to_hex().chars().take(16).collect();
         let mut stones = Tombstones { key, names_key, ..Tombstones::default() };
         for line in lines {
-            // What it is about is in the first line.
+            // Only the first line has all fields of the tombstone.
             let is_later = line.event != Event::Forgotten;
             if let Some(known) = stones.lines.get_mut(&line.id).filter(|_| is_later) {
                 (known.event, known.at) = (line.event, line.at);
@@ -125,12 +124,12 @@ impl Tombstones {
         stones
     }
 
-    /// The same with further lines.
+    /// The same tombstones with further lines.
     pub fn with(&self, more: Vec<Tombstone>) -> Tombstones {
         Tombstones::of(self.key, self.lines.values().cloned().chain(more).collect())
     }
 
-    /// Whether nothing is forgotten.
+    /// Whether no session is forgotten.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
@@ -140,7 +139,7 @@ impl Tombstones {
         !self.is_empty() && self.sessions.contains(&(key.agent.clone(), self.hash(&key.agent, &key.id)))
     }
 
-    /// Whether something of this agent is forgotten.
+    /// Whether a session of this agent is forgotten.
     pub fn has_agent(&self, agent: &str) -> bool {
         self.sessions.iter().any(|(other, _)| other == agent)
     }
@@ -150,22 +149,22 @@ impl Tombstones {
         self.hashes.contains(&(agent.to_owned(), self.hash(agent, text)))
     }
 
-    /// Every tombstone that holds, by id.
+    /// Every tombstone in force, by id.
     pub fn standing(&self) -> impl Iterator<Item = &Tombstone> {
         self.lines.values().filter(|line| line.event != Event::Undone)
     }
 
-    /// Those of which not everything is known to be removed.
+    /// Tombstones whose removal may be incomplete.
     pub fn unfinished(&self) -> impl Iterator<Item = &Tombstone> {
         self.lines.values().filter(|line| line.event == Event::Forgotten)
     }
 
-    /// Whether one of these is about a session.
+    /// Whether a tombstone is about this session.
     pub fn is_about(&self, stone: &Tombstone, key: &SessionKey) -> bool {
         stone.agent == key.agent && stone.session == self.hash(&key.agent, &key.id)
     }
 
-    /// A line about a session.
+    /// Makes a line about a session.
     pub fn line(&self, key: &SessionKey, names: &[String], keep_costs: bool, at: Timestamp) -> Tombstone {
         let session = self.hash(&key.agent, &key.id);
         Tombstone {
@@ -180,9 +179,9 @@ impl Tombstones {
         }
     }
 
-    /// The bytes of a file that serves many sessions, without the lines about forgotten ones;
-    /// none if there is no such line. A file that is no list of JSON values goes as a whole once
-    /// it names one.
+    /// Removes the lines about forgotten sessions from a file that serves many. `None` if there is
+    /// no such line. A file that is a single JSON value is dropped as a whole if it names such a
+    /// session.
     pub fn masked(&self, agent: &str, bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
         if !self.has_agent(agent) {
             return None;
@@ -216,7 +215,7 @@ impl Tombstones {
         }
     }
 
-    /// Whether a word of a line that is no JSON is such a name.
+    /// Whether a line that is not JSON contains such a name as a word.
     fn is_said(&self, agent: &str, line: &[u8]) -> bool {
         let text = String::from_utf8_lossy(line);
         let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';

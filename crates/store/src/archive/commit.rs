@@ -1,10 +1,9 @@
-//! The commit frame: the point up to which a raw file is true.
+//! The commit frame: everything before it in a raw file is committed.
 //!
-//! It is a zstd skippable frame, so that every zstd program passes over it, and
-//! it always has the same size, so that the last one is found at a glance. Its
-//! check covers its own place in the file: a copy of it elsewhere, say inside a
-//! captured source, is none. The byte layout is a public contract, written down
-//! in `docs/formats/store.md`.
+//! It is a zstd skippable frame, so that every zstd program skips it, and it always has the same
+//! size, so that the last one is found with a single read. Its check covers its own offset, so a
+//! copy of it elsewhere, say inside a captured source, is invalid. The byte layout is a public
+//! contract, documented in `docs/formats/store.md`.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -23,7 +22,7 @@ const CHECK_BYTES: usize = 16;
 const SETTLED_AT: usize = 104;
 const SETTLED: &[u8; 8] = b"settled.";
 
-/// One commit of a raw file.
+/// One commit of a raw file, decoded from its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Commit {
     /// Bytes of the source that are captured up to here.
@@ -32,13 +31,13 @@ pub struct Commit {
     pub records: u64,
     /// Chain value: the hash of the value before it and the bytes since then.
     pub hash: [u8; 32],
-    /// Where the frame stands in the raw file.
+    /// Offset of the frame in the raw file.
     pub(crate) at: u64,
-    /// Where its data frame starts; at the commit frame itself if it has none.
+    /// Offset of its data frame, or of the commit frame itself if it has none.
     pub(crate) data: u64,
     /// Whether it was written by a repack.
     pub(crate) packed: bool,
-    /// Whether all before it is known to be on the medium.
+    /// Whether all bytes before it are known to be on the medium.
     pub(crate) settled: bool,
 }
 
@@ -48,7 +47,7 @@ impl Commit {
         self.at + COMMIT_BYTES
     }
 
-    /// Where the commit before it stands.
+    /// Offset of the previous commit frame.
     pub(crate) fn previous(&self) -> Option<u64> {
         self.data.checked_sub(COMMIT_BYTES)
     }
@@ -70,7 +69,7 @@ impl Commit {
         bytes
     }
 
-    /// The commit whose frame stands at `at`; nothing if these bytes are none.
+    /// Decodes the commit frame at offset `at`. `None` if the bytes are not a valid one.
     pub(crate) fn decode(bytes: &[u8], at: u64) -> Option<Commit> {
         at.checked_add(COMMIT_BYTES)?;
         let bytes: &[u8; FRAME_BYTES] = bytes.try_into().ok()?;
@@ -89,7 +88,7 @@ impl Commit {
         let hash = fields.take::<32>()?;
         let settled = bytes.get(SETTLED_AT..)? == SETTLED;
         let commit = Commit { end, records, hash, at, data, packed, settled };
-        // Data frames follow the commit before them at once, the first starts the file.
+        // A data frame directly follows the previous commit. The first one starts the file.
         let linked = data <= at
             && previous == commit.previous().unwrap_or(NO_COMMIT)
             && (previous != NO_COMMIT || data == 0);
@@ -97,18 +96,18 @@ impl Commit {
     }
 }
 
-/// Where in the raw file, and with which bytes, a commit is marked as settled.
+/// The offset and the bytes that mark a commit as settled.
 pub(crate) fn settled_mark(commit: &Commit) -> (u64, &'static [u8]) {
     (commit.at + SETTLED_AT as u64, SETTLED)
 }
 
-/// Whether a raw file ends like one whose last commit was settled, even if that
-/// commit can no longer be read.
+/// Whether a raw file ends like one whose last commit was settled, even if that commit is
+/// unreadable.
 pub(crate) fn ends_settled(tail: &[u8]) -> bool {
     tail.ends_with(SETTLED)
 }
 
-/// The bytes by which commit frames are searched for.
+/// The bytes that a search for commit frames looks for.
 pub(crate) fn needle() -> Vec<u8> {
     let mut bytes = FRAME_MAGIC.to_le_bytes().to_vec();
     bytes.extend(PAYLOAD_BYTES.to_le_bytes());
@@ -124,7 +123,7 @@ pub(crate) fn chain(before: Option<&Commit>, bytes: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Reads the commit frame at an offset; nothing if there is none.
+/// Reads the commit frame at an offset. `None` if there is none.
 pub(crate) fn read_at(file: &mut (impl Read + Seek), at: u64) -> io::Result<Option<Commit>> {
     let mut bytes = [0; FRAME_BYTES];
     file.seek(SeekFrom::Start(at))?;
@@ -144,7 +143,7 @@ fn check(at: u64, bytes: &[u8]) -> [u8; CHECK_BYTES] {
     check
 }
 
-/// Reads numbers off the front of a slice.
+/// Reads numbers from the front of a slice.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,8 +1,7 @@
-//! Holding a live source against what was captured of it.
+//! Compares a live source with its captured bytes.
 //!
-//! The commits give the length and the chain value of each piece, so the source
-//! is hashed in the same pieces and nothing is decompressed, except the one
-//! frame inside which a shorter source ends.
+//! The commits give the length and the chain value of each piece, so the source is hashed in the
+//! same pieces. Only the frame in which a shorter source ends must be decompressed.
 
 use std::io::{self, Read};
 
@@ -11,22 +10,22 @@ use super::frame::{Unpacker, piece_length};
 use super::{Archive, FRAME_BYTES_MAX};
 use crate::Error;
 
-/// How a live source stands to the captured bytes.
+/// The relation of a live source to the captured bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// The same bytes.
+    /// Both have the same bytes.
     Equal,
-    /// The source ends earlier; so far it is the same.
+    /// The source is a proper prefix of the captured bytes.
     SourceIsPrefix,
-    /// The source goes on after all that was captured.
+    /// The source continues after all captured bytes.
     SourceExtends,
-    /// Somewhere they differ.
+    /// Some bytes differ.
     Differs,
 }
 
 impl Archive {
-    /// Reads a source from its start and says how it stands to what is kept. The
-    /// source is read no further than it takes to tell.
+    /// Compares a source, read from its start, with the kept bytes. Stops reading as soon as the
+    /// result is known.
     pub fn compare(&self, source: &mut dyn Read) -> Result<Comparison, Error> {
         let (mut file, commits) = match self.view()? {
             Some((file, commits)) => (Some(file), commits),
@@ -54,7 +53,7 @@ impl Archive {
     }
 }
 
-/// Reads `length` bytes, or as many as there are.
+/// Reads `length` bytes, or fewer at the end.
 fn fill(source: &mut dyn Read, piece: &mut Vec<u8>, length: usize) -> Result<(), Error> {
     piece.clear();
     let read: io::Result<usize> = source.take(length as u64).read_to_end(piece);

@@ -6,12 +6,12 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::commit::{Commit, chain};
 
-/// Source bytes of the largest frame. Reading never holds more than one.
+/// Source bytes of the largest frame. Reading holds at most one in memory.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Levels of zstd: for bytes that are captured while somebody waits, and for files that
-/// are packed for good. The first makes files an eighth larger than level 3 does in
-/// half its time; what was captured is packed a day later.
+/// Levels of zstd: for bytes captured while a user waits, and for files that are packed for good.
+/// The first one makes files an eighth larger than level 3 does, in half the time, and they are
+/// packed a day later.
 const FAST: i32 = 1;
 const SMALL: i32 = 9;
 
@@ -19,28 +19,28 @@ const SMALL: i32 = 9;
 pub(crate) struct Packer {
     compressor: Compressor<'static>,
     packed: bool,
-    /// Commits come out settled: the file is synced before anybody sees it.
+    /// Marks commits as settled: the file is synced before any reader can see it.
     settled: bool,
     last: Option<Commit>,
 }
 
 impl Packer {
-    /// For frames after `last`, fast, as they are captured.
+    /// For frames after `last`: fast, as they are captured.
     pub(crate) fn growing(last: Option<Commit>) -> io::Result<Packer> {
         Packer::new(FAST, false, false, last)
     }
 
-    /// For frames after `last`, small: of a source that is old when it is first seen.
+    /// For frames after `last`: small, for a source that is already old when it is captured.
     pub(crate) fn growing_small(last: Option<Commit>) -> io::Result<Packer> {
         Packer::new(SMALL, true, false, last)
     }
 
-    /// For a whole file that is put in its place at once.
+    /// For a whole file that replaces the old one at once.
     pub(crate) fn replacing() -> io::Result<Packer> {
         Packer::new(FAST, false, true, None)
     }
 
-    /// For a whole file that is made small for good.
+    /// For a whole file that is packed for good.
     pub(crate) fn packing() -> io::Result<Packer> {
         Packer::new(SMALL, true, true, None)
     }
@@ -52,17 +52,17 @@ impl Packer {
         Ok(Packer { compressor, packed, settled, last })
     }
 
-    /// The last commit made, or given.
+    /// The last commit, made here or passed in.
     pub(crate) fn last(&self) -> Option<Commit> {
         self.last
     }
 
-    /// Where in the raw file the next bytes go.
+    /// Offset of the next bytes in the raw file.
     pub(crate) fn offset(&self) -> u64 {
         self.last.map_or(0, |commit| commit.file_end())
     }
 
-    /// A data frame and its commit frame. Without bytes it is only a commit.
+    /// Makes a data frame and its commit frame. Without bytes it makes only a commit.
     pub(crate) fn pack(&mut self, piece: &[u8], records: u64) -> io::Result<Vec<u8>> {
         let data = self.offset();
         let mut bytes = if piece.is_empty() { Vec::new() } else { self.compressor.compress(piece)? };
@@ -81,7 +81,7 @@ impl Packer {
     }
 }
 
-/// Reads frames back. What does not fit its commit is [`io::ErrorKind::InvalidData`].
+/// Reads frames back. A frame that does not match its commit is [`io::ErrorKind::InvalidData`].
 pub(crate) struct Unpacker {
     decompressor: Decompressor<'static>,
     frame: Vec<u8>,
@@ -92,7 +92,7 @@ impl Unpacker {
         Ok(Unpacker { decompressor: Decompressor::new()?, frame: Vec::new() })
     }
 
-    /// The source bytes between two neighbouring commits, checked by the chain.
+    /// The source bytes between two adjacent commits, checked by the chain.
     pub(crate) fn unpack(
         &mut self,
         file: &mut File,
@@ -125,7 +125,7 @@ impl Unpacker {
     }
 }
 
-/// Source bytes between two neighbouring commits, if that many are allowed.
+/// Number of source bytes between two adjacent commits, if it is within the limit.
 pub(crate) fn piece_length(before: Option<&Commit>, commit: &Commit) -> Option<usize> {
     let length = commit.end.checked_sub(before.map_or(0, |before| before.end))?;
     usize::try_from(length).ok().filter(|length| *length <= FRAME_BYTES_MAX)

@@ -9,8 +9,8 @@ use super::frame::Unpacker;
 use super::{Archive, tail};
 use crate::Error;
 
-/// The committed bytes of a raw file, in order. Each frame is checked before a
-/// byte of it is handed out; a difference is an error that names the file.
+/// The committed bytes of a raw file, in order. Each frame is checked before its first byte is
+/// returned. A difference is an error that names the file.
 pub struct ArchiveReader {
     path: PathBuf,
     file: Option<File>,
@@ -22,7 +22,7 @@ pub struct ArchiveReader {
 }
 
 impl Archive {
-    /// The committed bytes as a stream; empty if there is no file.
+    /// The committed bytes as a stream, empty if the file does not exist.
     pub fn read(&self) -> Result<ArchiveReader, Error> {
         let (file, commits) = match self.view()? {
             Some((file, commits)) => (Some(file), commits),
@@ -39,7 +39,7 @@ impl Archive {
         })
     }
 
-    /// Some of the committed bytes. Only the frames that hold them are read.
+    /// A range of the committed bytes. Reads only the frames that hold it.
     pub fn read_range(&self, offset: u64, length: u64) -> Result<Vec<u8>, Error> {
         let outside = |end| Error::Range { path: self.path.clone(), offset, length, end };
         let Some((mut file, tip)) = self.glance()? else {
@@ -58,7 +58,7 @@ impl Archive {
             if wanted && start < stop && offset < commit.end {
                 let piece = unpacker.unpack(&mut file, before.as_ref(), commit);
                 let piece = piece.map_err(Error::raw(&self.path))?;
-                // Both ends lie inside one frame, so they fit in memory.
+                // Both ends are inside one frame, so they fit in memory.
                 let from = offset.saturating_sub(start) as usize;
                 let to = (stop.min(commit.end) - start) as usize;
                 bytes.extend_from_slice(piece.get(from..to).unwrap_or_default());
@@ -68,7 +68,7 @@ impl Archive {
         Ok(bytes)
     }
 
-    /// Every commit, ascending.
+    /// All commits, in ascending order.
     pub fn commits(&self) -> Result<Vec<Commit>, Error> {
         Ok(self.view()?.map_or_else(Vec::new, |(_, commits)| commits))
     }
@@ -80,14 +80,14 @@ impl Archive {
         Ok(Some((file, commits)))
     }
 
-    /// The open file with its last commit. Like [`Archive::tail`], but what lies
-    /// before a torn end is not checked: whoever reads on checks what it reads.
+    /// The open file with its last commit. Like [`Archive::tail`], but the frames before a torn end
+    /// are not checked: the caller checks every frame that it reads.
     fn glance(&self) -> Result<Option<(File, Commit)>, Error> {
         let Some((mut file, length)) = self.open()? else { return Ok(None) };
         let tip = match self.known(&mut file, length)? {
             Some(standing) => standing.commit,
             None => match tail::last_before(&mut file, length).map_err(Error::raw(&self.path))? {
-                // A power cut can have lost its data: then it is no commit.
+                // A power cut may have lost its data, so the commit is not trusted yet.
                 Some(tip) if !tip.settled => self.standing(&mut file, length)?.commit,
                 tip => tip,
             },

@@ -1,9 +1,8 @@
-//! Making a quiet raw file small: fewer, larger, better packed frames.
+//! Makes a quiet raw file small, with fewer, larger and better compressed frames.
 //!
-//! Nothing of the old file is given up before the new one is known to hold the
-//! same bytes: the old is checked by its chain while it is read, the new is read
-//! again from disk and compared by a hash of the whole content, synced, and only
-//! then takes the other's place.
+//! The old file is kept until the new one is proven to hold the same bytes: the old one is checked
+//! by its chain while it is read, the new one is read back from disk, compared by a hash of the
+//! whole content and synced. Only then does it replace the old one.
 
 use std::io::Read;
 
@@ -13,13 +12,13 @@ use super::{Archive, part_of};
 use crate::Error;
 
 impl Archive {
-    /// Whether a repack made all of it.
+    /// Whether a repack wrote the whole file.
     pub fn is_packed(&self) -> Result<bool, Error> {
         Ok(self.tail()?.is_some_and(|commit| commit.packed))
     }
 
-    /// Packs the file anew; false if that was done already, if there is nothing
-    /// in it, or if it ends in something unfinished, which the next append cuts.
+    /// Repacks the file. Returns false if it is already packed, if it is empty, or if it has an
+    /// unfinished end, which the next append cuts.
     pub fn repack(&self) -> Result<bool, Error> {
         let Some((mut file, length)) = self.open()? else { return Ok(false) };
         let Some(tip) = self.standing(&mut file, length)?.commit else { return Ok(false) };
@@ -34,7 +33,7 @@ impl Archive {
         })
     }
 
-    /// The new file while it is made.
+    /// The new file while it is written.
     fn beside(&self) -> Archive {
         Archive { path: part_of(&self.path), ..self.clone() }
     }
@@ -69,8 +68,7 @@ impl Archive {
     }
 }
 
-/// Hash and length of all committed bytes; each piece is shown on the way, with
-/// whether it is the last.
+/// Hash and length of all committed bytes. Passes on each piece, and whether it is the last.
 fn digest(
     archive: &Archive,
     mut show: impl FnMut(&[u8], bool) -> Result<(), Error>,

@@ -1,12 +1,10 @@
-//! Finding the last commit that can be believed.
+//! Finds the last valid commit.
 //!
-//! A stop in the middle of a write leaves a file without a commit at its end;
-//! a power cut can also leave a commit whose data never reached the medium,
-//! since unsynced writes arrive in any order. So a commit counts at a glance
-//! only once it is marked as settled. Before that, everything written since the
-//! last settled one is read and checked, and what is not good is a torn end.
-//! Bad bytes before a settled commit are another matter: that is damage, and
-//! nothing may be cut for it.
+//! A stop in the middle of a write leaves a file without a commit at its end. A power cut can also
+//! leave a commit whose data never reached the medium, because unsynced writes arrive in any order.
+//! A commit is therefore trusted without a check only once it is marked as settled. Until then,
+//! everything since the last settled commit is read and checked, and an invalid part is a torn end.
+//! Bad bytes before a settled commit are damage instead, and never cut.
 
 use memchr::memmem;
 use std::fs::File;
@@ -15,28 +13,28 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use super::commit::{self, COMMIT_BYTES, Commit};
 use super::frame::Unpacker;
 
-/// Bytes before the end of a file that are searched for a commit. A stop leaves a few megabytes
-/// at most after the last one; a file of another making may be endless.
+/// Bytes before the end of a file that are searched for a commit. A stop leaves a few megabytes at
+/// most after the last one. A file from another program may be endless.
 const SEARCHED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// How much of a file is checked.
+/// Part of a file that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// What is not settled.
+    /// Only the frames after the last settled commit.
     Unsettled,
-    /// Everything.
+    /// Every frame of the file.
     Everything,
 }
 
-/// The commit up to which a file is good; nothing if it holds none.
+/// The last commit up to which the file is valid. `None` if it has none.
 pub(crate) fn standing(file: &mut File, length: u64, depth: Depth) -> io::Result<Option<Commit>> {
     if is_cut_off(file, length)? {
         return Err(io::Error::new(ErrorKind::InvalidData, "its last commit cannot be read"));
     }
     let mut limit = length;
     while let Some(tip) = last_before(file, limit)? {
-        // A commit found by searching could be a forgery inside a source's bytes:
-        // only a chain that is good from the start of the file clears it.
+        // A commit found by searching could be a forgery inside a source's bytes: only a valid
+        // chain from the start of the file rules that out.
         let from_start = depth == Depth::Everything || tip.file_end() != length;
         if tip.settled && !from_start {
             return Ok(Some(tip));
@@ -52,8 +50,8 @@ pub(crate) fn standing(file: &mut File, length: u64, depth: Depth) -> io::Result
     Ok(None)
 }
 
-/// Whether a file ends like one whose last commit was settled, and that commit cannot
-/// be read: no stop can have done this, so it is damage, and nothing is cut for it.
+/// Whether a file ends like one whose last commit was settled, but the commit is unreadable. No
+/// stop can cause this, so it is damage, and the end is not cut.
 pub(crate) fn is_cut_off(file: &mut File, length: u64) -> io::Result<bool> {
     let Some(at) = length.checked_sub(COMMIT_BYTES) else { return Ok(false) };
     let mut end = Vec::new();
@@ -62,12 +60,12 @@ pub(crate) fn is_cut_off(file: &mut File, length: u64) -> io::Result<bool> {
     Ok(commit::ends_settled(&end) && Commit::decode(&end, at).is_none())
 }
 
-/// The last of these commits up to which all frames are good.
+/// The last of these commits up to which all frames are valid.
 fn good_part(file: &mut File, commits: &[Commit]) -> io::Result<Option<Commit>> {
     let mut unpacker = Unpacker::new()?;
     let mut good = None;
     for (index, commit) in commits.iter().enumerate() {
-        // A trail that does not reach the start begins with a commit that is believed.
+        // A trail that does not reach the start begins with a trusted commit.
         let believed = good.is_none() && commit.previous().is_some();
         if !believed && let Err(error) = unpacker.unpack(file, good.as_ref(), commit) {
             let torn = matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof);
@@ -79,8 +77,8 @@ fn good_part(file: &mut File, commits: &[Commit]) -> io::Result<Option<Commit>> 
     Ok(good)
 }
 
-/// The commits that lead to `tip`, ascending, back to the start of the file or to
-/// the first one before it at which `stop` says so.
+/// The commits that lead to `tip`, in ascending order, back to the start of the file or to the
+/// first one for which `stop` returns true.
 pub(crate) fn trail(file: &mut File, tip: Commit, stop: impl Fn(&Commit) -> bool) -> io::Result<Vec<Commit>> {
     let mut commits = vec![tip];
     let mut here = tip;
@@ -122,7 +120,7 @@ pub(crate) fn last_before(file: &mut File, limit: u64) -> io::Result<Option<Comm
             {
                 return Ok(Some(commit));
             }
-            // One byte less than the whole needle, so that this one is not found again.
+            // Keep all but the last byte of the needle, so that this frame is not found again.
             searched = searched.get(..found + needle.len() - 1).unwrap_or_default();
         }
         if start == 0 {

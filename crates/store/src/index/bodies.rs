@@ -1,8 +1,8 @@
-//! What stages leave for others: a text under a name, in parts.
+//! Texts that stages leave for others, under a name and in parts.
 //!
-//! A stage that makes something which consumers read puts it here. A body has a change
-//! number of its own, which moves only when the text differs; one that is gone stays as an
-//! empty row, so that its followers see that it went.
+//! A stage with a result for consumers stores it here. A body has its own change number, which
+//! moves only when the text differs. A removed one stays as an empty row, so that its followers see
+//! the removal.
 
 use retro_model::SessionKey;
 use rusqlite::{OptionalExtension, Row, params};
@@ -10,16 +10,16 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{Index, Writer, shrunk};
 use crate::Error;
 
-/// A part of what a stage left of a session under a name.
+/// One part of a text that a stage left for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyRow {
-    /// Which session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// What it is called.
+    /// The name that consumers follow.
     pub name: String,
-    /// Which part of it, where it has several: a mining method.
+    /// The part, if there are several: a mining method.
     pub part: String,
-    /// What it says.
+    /// Text of the part.
     pub text: String,
 }
 
@@ -33,7 +33,7 @@ impl BodyRow {
 }
 
 impl Index {
-    /// Everything with this name, by session and part.
+    /// All texts with this name, by session and part.
     pub fn bodies(&self, name: &str) -> Result<Vec<BodyRow>, Error> {
         let text = format!(
             "SELECT {BODY} FROM bodies WHERE name = ?1 AND body IS NOT NULL ORDER BY agent, session, part"
@@ -41,7 +41,7 @@ impl Index {
         self.all(&text, [name], BodyRow::read)
     }
 
-    /// Everything with this name of one session, by part.
+    /// All texts with this name of one session, by part.
     pub fn bodies_of(&self, key: &SessionKey, name: &str) -> Result<Vec<BodyRow>, Error> {
         let text = format!(
             "SELECT {BODY} FROM bodies \
@@ -50,7 +50,7 @@ impl Index {
         self.all(&text, (&key.agent, &key.id, name), BodyRow::read)
     }
 
-    /// One part of what was left of a session under a name.
+    /// One part of a session's text under a name.
     pub fn body(&self, key: &SessionKey, name: &str, part: &str) -> Result<Option<String>, Error> {
         let text = "SELECT body FROM bodies \
                     WHERE agent = ?1 AND session = ?2 AND name = ?3 AND part = ?4 AND body IS NOT NULL";
@@ -59,8 +59,7 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts a part of a body in the place of what was there; without a text it goes. Says
-    /// whether that differs.
+    /// Replaces a part of a body. `None` removes it. Returns whether the text changed.
     pub fn put_body(
         &self,
         key: &SessionKey,
@@ -84,7 +83,7 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Takes away every part of a body that holds these words.
+    /// Removes every part of a body that contains these words.
     pub fn clear_bodies_with(&self, name: &str, words: &str) -> Result<(), Error> {
         let all = "SELECT rowid, body FROM bodies WHERE name = ?1 AND body IS NOT NULL";
         let with_words = || -> rusqlite::Result<Vec<i64>> {

@@ -1,4 +1,4 @@
-//! What calls did: the files they touched, and the failures with what became of them.
+//! Effects of calls: the files they touched, and the failures with their repairs.
 
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::{Row, params};
@@ -12,11 +12,11 @@ use crate::Error;
 /// A file that a call read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchRow {
-    /// Which session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// The call.
+    /// Event of the call.
     pub event: String,
-    /// Its thread.
+    /// Thread of the call.
     pub thread: String,
     /// The turn's number on that thread.
     pub turn: u32,
@@ -24,33 +24,33 @@ pub struct TouchRow {
     pub path: String,
     /// Whether it was written, not only read.
     pub writes: bool,
-    /// Lines added.
+    /// Number of lines added.
     pub added: Option<u64>,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: Option<u64>,
-    /// When.
+    /// Time of the call.
     pub at: Option<Timestamp>,
     /// Whether the call failed.
     pub failed: bool,
 }
 
-/// A failure, and whether it went away.
+/// A failure, and whether it was repaired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairRow {
-    /// Which session.
+    /// Agent and id of the session.
     pub key: SessionKey,
-    /// The result that failed.
+    /// Event of the failed result.
     pub event: String,
-    /// Names the error; empty if nothing does.
+    /// Names the error, or is empty if the output has none.
     pub fingerprint: String,
     /// Names the other errors of its output.
     #[serde(default)]
     pub others: Vec<String>,
-    /// When it failed.
+    /// Time of the failure.
     pub at: Option<Timestamp>,
     /// Whether the same command passed later.
     pub fixed: bool,
-    /// All of it, as JSON.
+    /// The whole repair as JSON.
     pub body: String,
 }
 
@@ -90,21 +90,20 @@ impl RepairRow {
     }
 }
 
-/// The last part of a path, in small letters.
+/// The last part of a path, in lower case.
 fn name_of(path: &str) -> String {
     path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase()
 }
 
 impl Index {
-    /// Calls that touched a file of this name, newest first. The name is the last part of
-    /// `path`.
+    /// Calls that touched a file with the last name of `path`, newest first.
     pub fn touches_named(&self, path: &str) -> Result<Vec<TouchRow>, Error> {
         let text =
             format!("SELECT {TOUCH} FROM touches WHERE name = ?1 ORDER BY at DESC, agent, session, event");
         self.all(&text, [name_of(path)], TouchRow::read)
     }
 
-    /// Calls that touched a file below a folder of this name, newest first.
+    /// Calls that touched a file below a folder with this name, newest first.
     pub fn touches_below(&self, folder: &str) -> Result<Vec<TouchRow>, Error> {
         let folder = folder.trim_matches('/').replace(['%', '_'], "_");
         let text = format!(
@@ -113,8 +112,8 @@ impl Index {
         self.all(&text, (format!("%/{folder}/%"), format!("{folder}/%")), TouchRow::read)
     }
 
-    /// Failures whose output has the error with this fingerprint, newest first. Their
-    /// `others` are left empty.
+    /// Failures whose output has the error with this fingerprint, newest first. Their `others` are
+    /// empty.
     pub fn repairs_of(&self, fingerprint: &str) -> Result<Vec<RepairRow>, Error> {
         let text = format!(
             "SELECT {REPAIR} FROM repairs WHERE fingerprint = ?1 OR (agent, session, event) IN \
@@ -149,7 +148,7 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), TouchRow::read)
     }
 
-    /// The newest failures of all.
+    /// The newest failures of all sessions.
     pub fn last_repairs(&self, count: usize) -> Result<Vec<RepairRow>, Error> {
         let text =
             format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, agent, session, rowid DESC LIMIT ?1");
@@ -158,7 +157,7 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts what the calls of a session did in the place of what was there.
+    /// Replaces the rows about the calls of a session.
     pub fn put_calls(
         &self,
         key: &SessionKey,

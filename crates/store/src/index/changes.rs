@@ -1,12 +1,11 @@
-//! What changed, for everything that keeps something of its own: a text index, a page,
-//! a watcher.
+//! Numbered changes, for consumers that keep their own results: a text index, a page, a watcher.
 //!
-//! Every transaction that changes a session, a turn, a passage, the output of a stage or a
-//! body has a number, one higher than the one before. Each row carries the number of the
-//! transaction that last changed it, and what was removed leaves its name with such a
-//! number. A consumer remembers the last number it has seen as a [`Mark`], says what it
-//! follows, and asks for what came after. Numbers belong to a
-//! series: a new index starts a new one, and a mark of another series means "start over".
+//! Every transaction that changes a session, a turn, a passage, the output of a stage or a body has
+//! a number, one higher than the one before. Each row has the number of the transaction that last
+//! changed it, and a removed row leaves its name with such a number. A consumer remembers the last
+//! number it has seen as a [`Mark`], lists the changes that it follows, and asks for later ones.
+//! Numbers belong to a series: a new index starts a new one, and a mark of another series means
+//! "start over".
 
 use retro_model::SessionKey;
 use rusqlite::Row;
@@ -21,7 +20,7 @@ use crate::Error;
 const SERIES: &str = "series";
 const NUMBER: &str = "change";
 
-/// How far a consumer has seen the changes of an index.
+/// The last change that a consumer has seen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mark {
     /// The series that the number belongs to.
@@ -30,57 +29,55 @@ pub struct Mark {
     pub number: u64,
 }
 
-/// A turn, by its session and the id of the event that opens it. One session may have very
-/// many: they share its name.
+/// A turn, by its session and the id of its opening event. A session may have very many turns, so
+/// they share its name.
 pub type TurnKey = (Arc<SessionKey>, SmolStr);
 
-/// The changes that a consumer follows. It gets no others.
+/// The changes that a consumer follows. It receives no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
     /// Rows of sessions.
     Sessions,
-    /// Turns.
+    /// Rows of turns.
     Turns,
-    /// Passages: the words of turns.
+    /// Passages, the text of turns.
     Passages,
-    /// What a stage made of sessions, by its output.
+    /// Outputs of this stage.
     Made(&'static str),
-    /// What stages left under a name.
+    /// Texts of stages under this name.
     Bodies(&'static str),
 }
 
-/// What changed since a mark, as far as it was asked for. Each name stands in one of the
-/// lists at most once.
+/// The followed changes since a mark. Each name appears in one of the lists at most once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// What to remember until the next time.
+    /// The mark to remember until the next call.
     pub mark: Mark,
-    /// The mark was of another index: forget everything that was kept. The lists then
-    /// hold all there is.
+    /// The mark came from another index: drop everything that was kept. The lists then contain
+    /// everything.
     pub starts_over: bool,
-    /// Sessions of which the row is new or changed.
+    /// Sessions with a new or changed row.
     pub sessions: Vec<SessionKey>,
-    /// Sessions of which a stage that is followed made something else.
+    /// Sessions for which a followed stage has a different output.
     pub made: Vec<SessionKey>,
-    /// Sessions of which a body that is followed changed, or went.
+    /// Sessions with a changed or removed body of a followed name.
     pub bodies: Vec<SessionKey>,
-    /// Turns that are new or changed.
+    /// New or changed turns.
     pub turns: Vec<TurnKey>,
-    /// Sessions that are gone, with all their turns.
+    /// Removed sessions, with all their turns.
     pub removed_sessions: Vec<SessionKey>,
-    /// Turns that are gone from sessions that remain.
+    /// Removed turns of sessions that remain.
     pub removed_turns: Vec<TurnKey>,
-    /// Numbers of passages that are new or changed.
+    /// Numbers of new or changed passages.
     pub passages: Vec<u64>,
-    /// Numbers of passages that are gone. One may have been given away again: take these
-    /// away first.
+    /// Numbers of removed passages. A number may be in use again, so apply these first.
     pub removed_passages: Vec<u64>,
 }
 
-/// One state of the index for several questions: what is written meanwhile does not show.
+/// One state of the index for several queries. Concurrent writes are not visible.
 pub struct Snapshot<'a> {
     index: &'a Index,
-    /// False inside another snapshot or transaction, which then ends it.
+    /// False inside another snapshot or transaction, which ends it instead.
     is_outermost: bool,
 }
 
@@ -95,32 +92,32 @@ impl Deref for Snapshot<'_> {
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
         if self.is_outermost {
-            // A read transaction has nothing to lose.
+            // A failed end of a read transaction loses no data.
             let _ = self.index.connection.execute_batch("COMMIT");
         }
     }
 }
 
 impl Index {
-    /// Holds the index as it is now for as long as the snapshot lives.
+    /// Keeps the present state of the index visible for as long as the snapshot lives.
     pub fn snapshot(&self) -> Result<Snapshot<'_>, Error> {
         let is_outermost = self.connection.is_autocommit();
         if is_outermost {
-            // SQLite takes the state at the first read, not at BEGIN.
+            // SQLite fixes the state at the first read, not at BEGIN.
             let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
             self.connection.execute_batch(begin).map_err(Error::index(&self.path))?;
         }
         Ok(Snapshot { index: self, is_outermost })
     }
 
-    /// Where the series of changes stands now.
+    /// The mark of the latest change.
     pub fn mark(&self) -> Result<Mark, Error> {
         let number = self.meta(NUMBER)?.and_then(|text| text.parse().ok()).unwrap_or(0);
         Ok(Mark { series: self.meta(SERIES)?.unwrap_or_default(), number })
     }
 
-    /// What changed after `seen` of what is followed. Costs what it names, not what the index
-    /// holds. Sessions that are gone are named whatever is followed of them.
+    /// The followed changes after `seen`. The cost depends on their number, not on the size of the
+    /// index. Removed sessions are always listed.
     pub fn changes_since(&self, seen: &Mark, follows: &[Follow]) -> Result<Changes, Error> {
         let snapshot = self.snapshot()?;
         let mark = snapshot.mark()?;
@@ -188,7 +185,7 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// The number of this transaction, taken when it first changes something.
+    /// The number of this transaction, assigned at its first change.
     pub(super) fn change(&self) -> Result<i64, Error> {
         if let Some(number) = self.change.get() {
             return Ok(number);
@@ -202,18 +199,18 @@ impl Writer<'_> {
         Ok(number)
     }
 
-    /// Leaves the name of what was removed; an empty event stands for the whole session.
+    /// Records the name of a removed turn. An empty event means the whole session.
     pub(super) fn note_removed(&self, key: &SessionKey, event: &str) -> Result<(), Error> {
         let text = "REPLACE INTO removed (agent, session, event, changed) VALUES (?1, ?2, ?3, ?4)";
         self.run(text, (&key.agent, &key.id, event, self.change()?))
     }
 
-    /// Starts a new series: every mark of the old one means to start over.
+    /// Starts a new series, so that the holders of all old marks start over.
     pub(crate) fn new_series(&self) -> Result<(), Error> {
         self.set_meta(SERIES, &crate::head::random_hex(8))
     }
 
-    /// What was removed is there again.
+    /// Deletes the record of a removal, because the row exists again.
     pub(super) fn note_present(&self, key: &SessionKey, event: &str) -> Result<(), Error> {
         let text = "DELETE FROM removed WHERE agent = ?1 AND session = ?2 AND event = ?3";
         self.run(text, (&key.agent, &key.id, event))

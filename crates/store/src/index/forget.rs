@@ -1,4 +1,5 @@
-//! Forgetting in the index: rows that say nothing any more, and words that are searched again.
+//! Forgetting in the index: removes rows of forgotten sessions, and searches the rest for their
+//! words.
 
 use retro_model::SessionKey;
 use std::collections::BTreeSet;
@@ -7,13 +8,13 @@ use super::{Index, Writer};
 use crate::{Error, Holds};
 
 impl Index {
-    /// Lets deleted rows leave nothing in the file from now on.
+    /// Makes SQLite overwrite deleted rows from now on.
     pub fn secure(&self) -> Result<(), Error> {
         let secured = self.connection.execute_batch("PRAGMA secure_delete = ON;");
         secured.map_err(Error::index(&self.path))
     }
 
-    /// The sessions in which a passage or a text that a stage left holds one of these texts.
+    /// The sessions with one of these texts in a passage or in the text of a stage.
     pub fn sessions_with(&self, texts: &Holds<'_>) -> Result<Vec<String>, Error> {
         let mut numbers = BTreeSet::new();
         self.each_passage(|row| {
@@ -32,8 +33,8 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Drops titles that other files have for a session, and starts a new series of changes:
-    /// everything that follows the old one makes its own again, so that nothing keeps a name.
+    /// Removes the titles that other files have for a session, and starts a new series of changes,
+    /// so that every follower starts over and no name stays.
     pub fn forget_names(&self, key: &SessionKey, others: &[String]) -> Result<(), Error> {
         self.run("DELETE FROM failures WHERE instr(CAST(path AS TEXT), ?1) > 0", [&key.id])?;
         for name in others.iter().chain([&key.id]) {

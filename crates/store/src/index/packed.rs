@@ -1,4 +1,4 @@
-//! Passages as the index keeps them: packed.
+//! Passages in the packed form of the index.
 
 use retro_model::{Passage, Piece, PieceKind, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 
-/// How a passage is packed: it is read back far more often than it is written.
+/// Level of zstd. A passage is read far more often than it is written.
 const LEVEL: i32 = 1;
 
-/// No passage is larger unpacked.
+/// Limit on the unpacked size of a passage, in bytes.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// A passage as it is kept. Packed while a session is read, it takes a quarter of the memory.
+/// A packed passage. If it is packed while its session is read, it takes a quarter of the memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PackedPassage {
     pub(super) event: String,
@@ -24,20 +24,20 @@ pub struct PackedPassage {
     pub(super) at_ms: Option<i64>,
     pub(super) pieces: i64,
     pub(super) text_bytes: i64,
-    /// Of everything above and below: equal hash, equal passage.
+    /// Hash of all fields: equal hash, equal passage.
     pub(super) hash: i64,
-    /// Nothing if the index has it.
+    /// The packed pieces. `None` if the index already has them.
     pub(super) body: Option<Vec<u8>>,
 }
 
-/// The passages that the index has of a session. They are not packed again while the session
-/// grows: packing takes longer than anything else that is done with them.
+/// The passages of a session that are already in the index. They are not packed again while the
+/// session grows, because packing takes longer than all other work on them.
 #[derive(Debug, Clone, Default)]
 pub struct KnownPassages {
     /// Numbers of the session's threads.
     pub(super) lines: HashMap<String, u32>,
-    /// Number of the thread, first piece and hash of each passage. They are looked up here as
-    /// they are when passages are put, so that whatever is known here stays there.
+    /// Number of the thread, first piece and hash of each passage. They are compared in the same
+    /// way when passages are put, so that a known passage stays.
     pub(super) places: HashSet<(u32, u32, i64)>,
 }
 
@@ -48,7 +48,7 @@ impl KnownPassages {
 }
 
 impl PackedPassage {
-    /// Packs a passage, unless it is known.
+    /// Packs a passage. Leaves out the body if the passage is known.
     pub fn pack(passage: &Passage, known: &KnownPassages) -> std::io::Result<PackedPassage> {
         let pieces: Vec<Packed<'_>> = passage.pieces.iter().map(Packed::of).collect();
         let whole = (passage.turn, passage.first, passage.live, pieces);
@@ -70,7 +70,7 @@ impl PackedPassage {
     }
 }
 
-/// What a piece is packed as: times as numbers, the rest as it is.
+/// The packed form of a piece, with times as numbers.
 #[derive(Serialize, Deserialize)]
 struct Packed<'a> {
     kind: PieceKind,
@@ -92,7 +92,7 @@ pub(super) fn unpack(body: &[u8]) -> Result<Vec<Piece>, Unpacked> {
 }
 
 thread_local! {
-    /// Kept from one passage to the next: making it takes longer than most passages.
+    /// Kept from one passage to the next, because making one takes longer than most passages.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
@@ -117,7 +117,7 @@ fn decompress(body: &[u8]) -> std::io::Result<Vec<u8>> {
     })
 }
 
-/// A passage that is not what was written.
+/// A passage with invalid bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("a passage cannot be read: {0}")]
 pub(super) struct Unpacked(String);

@@ -1,4 +1,4 @@
-//! How a place is written in its row: three columns, since every sync reads all rows.
+//! The encoding of a place in its row: only three columns, because every sync reads all rows.
 
 use retro_model::{SessionKey, Stamp};
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,16 @@ use super::sealed::{seal, unseal};
 /// Columns of `places`.
 pub(super) const PLACE: &str = "path, owner, stamp";
 
-/// What the index knows of a source at some path, lent by [`super::Stamps`] or by a
-/// [`PlaceRow`].
+/// The row of a source at some path, lent by [`super::Stamps`] or by a [`PlaceRow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaceRef<'a> {
-    /// The session; none if it serves many.
+    /// The session. `None` if the file serves many.
     pub session: Option<&'a str>,
-    /// The key of the part that it is, or the name of a file that serves many.
+    /// The key of the part, or the name of a file that serves many sessions.
     pub source: &'a str,
-    /// The revision its bytes went to.
+    /// The revision that holds its bytes.
     pub revision: u32,
-    /// How it looked then.
+    /// Its stamp at the time of the capture.
     pub stamp: Stamp,
 }
 
@@ -32,17 +31,17 @@ pub(super) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// A row's third column.
+    /// Packs the third column of a row.
     pub(super) fn of(row: &'a PlaceRow) -> Self {
         Packed { revision: row.revision, stamp: row.stamp, source: row.source.as_str() }
     }
 
-    /// As bytes, sealed: one that is not what was written would look like a changed file.
+    /// Encodes and seals it. Without the seal, a changed byte would look like a changed file.
     pub(super) fn pack(&self) -> Vec<u8> {
         seal(&postcard::to_stdvec(self).unwrap_or_default())
     }
 
-    /// From bytes that [`Packed::pack`] made, to the last of them; none if they are other bytes.
+    /// Decodes all bytes that [`Packed::pack`] made. `None` if they are invalid.
     pub(super) fn unpack(bytes: &'a [u8]) -> Option<Self> {
         postcard::take_from_bytes(unseal(bytes)?)
             .ok()
@@ -51,8 +50,8 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Whose file it is, as text: the agent, then a slash and the session's id unless it
-/// serves many. No agent's name has a slash.
+/// The owner of a file as text: the agent, then a slash and the session's id unless the file serves
+/// many sessions. No agent's name has a slash.
 pub(super) fn owner(agent: &str, session: Option<&str>) -> String {
     match session {
         Some(id) => format!("{agent}/{id}"),
@@ -60,12 +59,12 @@ pub(super) fn owner(agent: &str, session: Option<&str>) -> String {
     }
 }
 
-/// The same for a file of this session.
+/// The owner text of a file of this session.
 pub(super) fn owner_of(key: &SessionKey) -> String {
     owner(&key.agent, Some(&key.id))
 }
 
-/// The agent and the session of such a text.
+/// Splits such a text into the agent and the session.
 pub(super) fn agent_and_session(owner: &str) -> (&str, Option<&str>) {
     let slash = owner.bytes().position(|byte| byte == b'/');
     match slash.and_then(|at| Some((owner.get(..at)?, owner.get(at + 1..)?))) {

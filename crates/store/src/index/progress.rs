@@ -1,8 +1,8 @@
-//! Which stages were run on which sessions, and which are due.
+//! Records which stages were run on which sessions, and which are due.
 //!
-//! A stage that was run leaves its stamp, which says what it was made from, and a short
-//! text that names what it made. A stage that has to run is a row of `due` with the time
-//! from which it may; so finding the next work costs what there is to do.
+//! A completed stage leaves its stamp, which names its inputs, and a short text that names its
+//! output. A stage that must run is a row of `due` with its earliest time, so finding the next work
+//! costs only the due rows.
 
 use retro_model::SessionKey;
 use rusqlite::{OptionalExtension, Row};
@@ -12,17 +12,17 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Index, Writer};
 use crate::Error;
 
-/// What a stage left.
+/// The record of a completed stage.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
-    /// What it was made from.
+    /// Stamp of its inputs.
     pub stamp: String,
-    /// Names what was made; other stages that read it depend on this.
+    /// Name of its output. Stages that read the output depend on it.
     pub output: String,
 }
 
 impl Made {
-    /// Of what it holds and whose it is.
+    /// A hash of its fields, its session and its stage.
     fn seal(&self, key: &SessionKey, stage: &str) -> i64 {
         let parts = [&*key.agent, &*key.id, stage, &*self.stamp, &*self.output];
         xxh3_64(parts.join("\0").as_bytes()).cast_signed()
@@ -31,7 +31,7 @@ impl Made {
 
 const MADE: &str = "agent, session, stage, stamp, output, seal";
 
-/// A row of [`MADE`]; nothing if it is not what was written: then the stage never ran.
+/// Reads a row of [`MADE`]. `None` if the seal does not match, as if the stage had never run.
 fn made(row: &Row<'_>) -> rusqlite::Result<Option<(SessionKey, String, Made)>> {
     let (key, stage) = (session(row)?, row.get::<_, String>(2)?);
     let made = Made { stamp: row.get(3)?, output: row.get(4)? };
@@ -40,21 +40,21 @@ fn made(row: &Row<'_>) -> rusqlite::Result<Option<(SessionKey, String, Made)>> {
 }
 
 impl Index {
-    /// What a stage left on a session.
+    /// The record of a stage for one session.
     pub fn made(&self, key: &SessionKey, stage: &str) -> Result<Option<Made>, Error> {
         let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3");
         let found = self.one(&text, (&key.agent, &key.id, stage), made)?.flatten();
         Ok(found.map(|(_, _, made)| made))
     }
 
-    /// What every stage left on a session, by name.
+    /// The records of all stages for one session, by name.
     pub fn made_of(&self, key: &SessionKey) -> Result<BTreeMap<String, Made>, Error> {
         let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2");
         let found = self.all(&text, (&key.agent, &key.id), made)?.into_iter().flatten();
         Ok(found.map(|(_, stage, made)| (stage, made)).collect())
     }
 
-    /// What a stage left on all sessions.
+    /// The records of one stage for all sessions.
     pub fn made_by(&self, stage: &str) -> Result<HashMap<SessionKey, Made>, Error> {
         let text = format!("SELECT {MADE} FROM stages WHERE stage = ?1");
         let found = self.all(&text, [stage], made)?.into_iter().flatten();
@@ -71,28 +71,28 @@ impl Index {
         Ok(due)
     }
 
-    /// The stages that have to run on a session, whenever they may.
+    /// The stages that must run on a session, at any time.
     pub fn due_of(&self, key: &SessionKey) -> Result<Vec<String>, Error> {
         let text = "SELECT stage FROM due WHERE agent = ?1 AND session = ?2";
         self.all(text, (&key.agent, &key.id), |row| row.get(0))
     }
 
-    /// How many sessions wait for each stage, whenever they may run.
+    /// Number of sessions that wait for each stage, at any time.
     pub fn due_counts(&self) -> Result<HashMap<String, u64>, Error> {
         let text = "SELECT stage, count(*) FROM due GROUP BY stage";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
         Ok(self.all(text, [], read)?.into_iter().collect())
     }
 
-    /// Sessions of which a stage has not seen all captured bytes.
+    /// Sessions for which a stage has not seen all captured bytes.
     pub fn behind(&self, stage: &str) -> Result<Vec<SessionKey>, Error> {
         self.all("SELECT agent, session FROM due WHERE stage = ?1 AND behind = 1", [stage], session)
     }
 }
 
 impl Writer<'_> {
-    /// Keeps what a stage left on a session. It is no longer due, and counts as changed if
-    /// its output differs.
+    /// Stores the record of a stage for a session. The stage is no longer due, and counts as
+    /// changed if its output differs.
     pub fn put_made(&self, key: &SessionKey, stage: &str, made: &Made) -> Result<(), Error> {
         let known = "SELECT output, changed FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
         let before = || {
@@ -111,8 +111,8 @@ impl Writer<'_> {
         self.clear_due(key, stage)
     }
 
-    /// Says that a stage has to run on a session, from a time on; `behind`: what it made
-    /// before lacks captured bytes, and answers must say so.
+    /// Makes a stage due on a session from a given time. `behind` means that its earlier result
+    /// lacks captured bytes, so that answers must mention it.
     pub fn put_due(&self, key: &SessionKey, stage: &str, at_ms: i64, behind: bool) -> Result<(), Error> {
         self.run(
             "REPLACE INTO due (agent, session, stage, at, behind) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -120,7 +120,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Says that a stage need not run on a session.
+    /// Makes a stage no longer due on a session.
     pub fn clear_due(&self, key: &SessionKey, stage: &str) -> Result<(), Error> {
         self.run(
             "DELETE FROM due WHERE agent = ?1 AND session = ?2 AND stage = ?3",
@@ -128,13 +128,13 @@ impl Writer<'_> {
         )
     }
 
-    /// Forgets that a stage ever ran on a session.
+    /// Forgets that a stage has run on a session.
     pub fn forget_made(&self, key: &SessionKey, stage: &str) -> Result<(), Error> {
         let text = "DELETE FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
         self.run(text, (&key.agent, &key.id, stage))
     }
 
-    /// Forgets that a stage ever ran, on all sessions.
+    /// Forgets that a stage has run, for all sessions.
     pub fn clear_stage(&self, stage: &str) -> Result<(), Error> {
         self.run("DELETE FROM stages WHERE stage = ?1", [stage])?;
         self.run("DELETE FROM due WHERE stage = ?1", [stage])

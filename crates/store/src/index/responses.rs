@@ -1,4 +1,4 @@
-//! The rows of all ledgers: what a cost question reads instead of logs.
+//! The rows of all ledgers, from which questions about costs are answered.
 
 mod packed;
 
@@ -18,7 +18,7 @@ use crate::layout::INDEX;
 use crate::{Error, Spool, Store};
 use packed::{Head, key_hash};
 
-/// A piece of a ledger, and which answers it tells of.
+/// A piece of a ledger, with the head that names its responses.
 struct Piece {
     at: i64,
     head: Head,
@@ -39,8 +39,8 @@ impl Index {
         Ok(all)
     }
 
-    /// The rows since an instant, with all rows of the same answers, whatever their
-    /// time and session.
+    /// The rows since an instant, with all rows of the same responses, at any time and in any
+    /// session.
     pub fn responses_since(&self, ts: Timestamp) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let pieces = self.pieces()?;
         let mut keys = HashSet::new();
@@ -51,13 +51,13 @@ impl Index {
         self.responses_named(&pieces, &keys)
     }
 
-    /// The rows of one session, with all rows of the same answers in others.
+    /// The rows of one session, with the rows of the same responses in other sessions.
     pub fn responses_with(&self, key: &SessionKey) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let keys: HashSet<String> = self.responses_of(key)?.into_iter().map(|row| row.key).collect();
         self.responses_named(&self.pieces()?, &keys)
     }
 
-    /// The rows of these answers.
+    /// The rows of these responses.
     fn responses_named(
         &self,
         pieces: &[Piece],
@@ -72,15 +72,15 @@ impl Index {
         Ok(named)
     }
 
-    /// The times of answers up to `now`, rising, as far back as there is no pause
-    /// longer than `pause_ms`. Copies that say so are left out.
+    /// The times of responses up to `now`, in ascending order, back to the last pause longer than
+    /// `pause_ms`. Rows marked as copies are left out.
     pub fn busy_times(&self, now: Timestamp, pause_ms: i64) -> Result<Vec<Timestamp>, Error> {
         let mut pieces = self.pieces()?;
         pieces.sort_by_key(|piece| piece.head.last);
         let mut times: Vec<Timestamp> = Vec::new();
         let mut busy = 0;
         while let Some(piece) = pieces.pop() {
-            // Whatever follows ended before the pause.
+            // All further pieces ended before the pause.
             let start = times.len().checked_sub(busy).and_then(|at| times.get(at)).unwrap_or(&now);
             if piece.head.last.is_none_or(|last| start.as_millis().saturating_sub(last) > pause_ms) {
                 break;
@@ -115,12 +115,12 @@ impl Index {
     fn piece(&self, piece: &Piece) -> Result<(SessionKey, Vec<LedgerRow>), Error> {
         let text = "SELECT rows, agent, session FROM ledgers WHERE rowid = ?1";
         let found = self.one(text, [piece.at], ledger)?;
-        // Another process may have put others in their place.
+        // Another process may have replaced them.
         Ok(found.unwrap_or_else(|| (SessionKey::new("", ""), Vec::new())))
     }
 }
 
-/// How many of these times, at the end, come one after the other without a pause up to `now`.
+/// Number of times at the end of the list without a pause up to `now`.
 fn without_pause(times: &[Timestamp], now: Timestamp, pause_ms: i64) -> usize {
     let mut later = now.as_millis();
     let follows = |time: &&Timestamp| {
@@ -141,12 +141,12 @@ impl Index {
         Ok(found.unwrap_or(0).cast_unsigned())
     }
 
-    /// The stamp of the sums that are kept.
+    /// The stamp of the stored sums.
     pub fn cells_stamp(&self) -> Result<Option<String>, Error> {
         self.one("SELECT stamp FROM cells LIMIT 1", [], |row| row.get(0))
     }
 
-    /// Sums that were kept under this stamp and are as they were.
+    /// The sums that were stored under this stamp. `None` if they are damaged.
     pub fn cells(&self, stamp: &str) -> Result<Option<Vec<u8>>, Error> {
         let body = self.one("SELECT body FROM cells WHERE stamp = ?1", [stamp], |row| {
             row.get_ref(0)?.as_blob().map(|body| unseal(body).map(<[u8]>::to_vec)).map_err(Into::into)
@@ -156,13 +156,13 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Keeps sums of rows, in the place of those that were kept before.
+    /// Stores sums of rows, replacing the earlier ones.
     pub fn put_cells(&self, stamp: &str, body: &[u8]) -> Result<(), Error> {
         self.run("DELETE FROM cells", [])?;
         self.run("INSERT INTO cells (stamp, body) VALUES (?1, ?2)", (stamp, seal(body)))
     }
 
-    /// Says that a row of a ledger changes.
+    /// Records that a row of a ledger changes.
     pub(super) fn bump_responses(&self) -> Result<(), Error> {
         self.run(
             "INSERT INTO meta (key, value) VALUES ('responses_version', 1) \
@@ -171,7 +171,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Puts the rows of a session in the place of those it had.
+    /// Replaces the rows of a session.
     pub fn put_responses(&self, key: &SessionKey, rows: &mut Responses) -> Result<(), Error> {
         self.clear_responses(key)?;
         self.add_responses(key, rows)
@@ -183,7 +183,7 @@ impl Writer<'_> {
         self.run("DELETE FROM ledgers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
     }
 
-    /// Adds rows to those a session has.
+    /// Adds rows to those of a session.
     pub fn add_responses(&self, key: &SessionKey, rows: &mut Responses) -> Result<(), Error> {
         rows.rows.each(|PackedRows { count, head, rows }| {
             self.bump_responses()?;
@@ -195,10 +195,10 @@ impl Writer<'_> {
     }
 }
 
-/// Rows of a session as the index keeps them. Packed they take a tenth of the memory.
+/// Rows of a session in the packed form of the index, which takes a tenth of the memory.
 pub struct Responses {
     rows: Spool<PackedRows>,
-    /// Of everything that was added.
+    /// Hash of all added rows.
     name: Xxh3,
 }
 
@@ -210,7 +210,7 @@ struct PackedRows {
 }
 
 impl Responses {
-    /// No rows yet. Many will wait in this store.
+    /// Starts without rows. Large numbers of rows spill into this store's folder.
     pub fn new(store: &Store) -> Responses {
         Responses { rows: Spool::new(store.root()), name: Xxh3::new() }
     }
@@ -227,13 +227,13 @@ impl Responses {
         self.rows.push(&PackedRows { count, head: Head::of(rows).pack(), rows: packed })
     }
 
-    /// Names what was added: equal name, equal rows.
+    /// Names the added rows: equal name, equal rows.
     pub fn name(&self) -> String {
         format!("{:032x}", self.name.digest128())
     }
 }
 
-/// Rows and whose they are: `rows, agent, session`.
+/// Reads the rows of a ledger and its session from `rows, agent, session`.
 fn ledger(row: &Row<'_>) -> rusqlite::Result<(SessionKey, Vec<LedgerRow>)> {
     let rows = packed::unpack(row.get_ref(0)?.as_blob()?).ok_or_else(|| damaged(0))?;
     Ok((session(row)?, rows))

@@ -1,4 +1,4 @@
-//! What stands in the tables, as plain values, and how it is read.
+//! Rows of the tables as plain values, and how to read them.
 
 use retro_model::{LimitReading, Link, SessionKey, SourceKey, SourceKind, Stamp, Timestamp, TitleRank};
 use rusqlite::Row;
@@ -14,86 +14,86 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::shrunk;
 use crate::layout::source_key;
 
-/// The stamp of a source file: whether it changed is decided from this alone.
+/// The stamp of a source file. It alone decides whether the file has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceRow {
-    /// Where it lies.
+    /// Path of the source.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Name of the agent.
     pub agent: String,
-    /// The session; nothing if it serves many.
+    /// The session. `None` if the file serves many.
     pub session: Option<String>,
-    /// Which part, or the name of a file that serves many.
+    /// The part, or the name of a file that serves many sessions.
     pub source: SourceKey,
-    /// The revision its bytes went to.
+    /// The revision that holds its bytes.
     pub revision: u32,
-    /// How it looked then.
+    /// Its stamp at the time of the capture.
     pub stamp: Stamp,
 }
 
-/// How far a revision of a source was read, and what it takes to go on.
+/// How far a revision of a source was read, and the state needed to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRow {
-    /// Whose it is.
+    /// Name of the agent.
     pub agent: String,
-    /// The session; empty if it serves many.
+    /// The session, empty if the file serves many.
     pub session: String,
-    /// Which part.
+    /// Part of the session.
     pub source: SourceKey,
-    /// Which line of growth.
+    /// Number of the revision.
     pub revision: u32,
-    /// How it changes.
+    /// Kind of source, which determines how it changes.
     pub kind: SourceKind,
-    /// How it is cut into records.
+    /// Format of its records.
     pub format: String,
-    /// Bytes captured.
+    /// Number of captured bytes.
     pub end: u64,
     /// End of the last whole line.
     pub line_end: u64,
-    /// Whole lines.
+    /// Number of whole lines.
     pub records: u64,
-    /// The parser that read it.
+    /// Version of the parser that read it.
     pub parser_version: u32,
-    /// What that parser remembers.
+    /// Saved state of that parser.
     pub state: Vec<u8>,
     /// Hash of the last bytes before the captured end.
     pub tail_hash: Vec<u8>,
-    /// What its records say of the session, as JSON.
+    /// Facts about the session from its records, as JSON.
     pub facts: String,
 }
 
-/// What lists show of a session.
+/// The row of a session in lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
-    /// Whose it is.
+    /// Name of the agent.
     pub agent: String,
     /// The agent's own id.
     pub id: String,
-    /// Its title.
+    /// Title, if it has any.
     pub title: Option<String>,
     /// Where the title comes from.
     pub title_rank: Option<TitleRank>,
-    /// Short name of what it worked on.
+    /// Short name of the project.
     pub project: Option<String>,
     /// First working directory.
     pub cwd: Option<String>,
-    /// First branch.
+    /// First branch in its records.
     pub branch: Option<String>,
     /// Earliest time on any record.
     pub started_at: Option<Timestamp>,
     /// Latest time on any record.
     pub ended_at: Option<Timestamp>,
-    /// The session it is a part of.
+    /// The session that started it.
     pub parent: Option<String>,
-    /// Bytes captured of all its sources.
+    /// Captured bytes of all its sources.
     pub bytes: u64,
-    /// Newest change of a source, nanoseconds since 1970.
+    /// Last change of a source, in nanoseconds since 1970.
     pub mtime_ns: i64,
     /// Its links to other sessions.
     pub links: BTreeSet<Link>,
     /// The newest reading of each window of the account's allowance.
     pub limits: BTreeMap<String, LimitReading>,
-    /// Names the captured bytes that its events are made of: equal content, equal events.
+    /// Names the captured bytes that its events come from: equal content, equal events.
     pub content: String,
 }
 
@@ -101,13 +101,13 @@ pub struct SessionRow {
 /// the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnRow {
-    /// Whose session.
+    /// Name of the agent.
     pub agent: String,
-    /// Which session.
+    /// Id of the session.
     pub session: String,
-    /// Id of the event that opens it. Never changes, so it names the turn.
+    /// Id of the opening event. It never changes, so it names the turn.
     pub event: String,
-    /// Line of work.
+    /// Thread of the turn.
     pub thread: String,
     /// Its number on that thread, from 1.
     pub number: u32,
@@ -126,13 +126,13 @@ pub struct TurnRow {
 /// A file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureRow {
-    /// Which file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Name of the agent.
     pub agent: String,
-    /// Why.
+    /// The reason, for people.
     pub reason: String,
-    /// When it was tried.
+    /// Time of the last attempt.
     pub at: Timestamp,
 }
 
@@ -144,8 +144,8 @@ pub(super) const TURN: &str =
 pub(super) const FAILURE: &str = "path, agent, reason, at";
 
 impl SourceRow {
-    /// A hash of everything in the row. SQLite does not notice when the disk changes a
-    /// cell, and what is appended to a source rests on this row.
+    /// A hash of all fields. SQLite does not notice when the disk changes a cell, and appends to a
+    /// source depend on this row.
     pub(super) fn seal(&self) -> i64 {
         let mut bytes = Vec::with_capacity(512 + self.state.len() + self.facts.len());
         for text in [&self.agent, &self.session, self.source.as_str(), &self.format, &self.facts] {
@@ -163,7 +163,7 @@ impl SourceRow {
         xxh3_64(&bytes).cast_signed()
     }
 
-    /// Reads a row; nothing if it is not what was written.
+    /// Reads a row. `None` if its seal does not match.
     pub(super) fn read_sealed(row: &Row<'_>) -> rusqlite::Result<Option<SourceRow>> {
         let seal: i64 = row.get(13)?;
         Ok(SourceRow::read(row).ok().filter(|row| row.seal() == seal))
@@ -189,7 +189,7 @@ impl SourceRow {
 }
 
 impl SessionRow {
-    /// A session of which nothing is known yet.
+    /// A row for a session without any facts.
     pub fn new(key: &SessionKey) -> SessionRow {
         SessionRow {
             agent: key.agent.clone(),
@@ -210,7 +210,7 @@ impl SessionRow {
         }
     }
 
-    /// Which session it is.
+    /// Agent and id of the session.
     pub fn key(&self) -> SessionKey {
         SessionKey::new(self.agent.clone(), self.id.clone())
     }
@@ -264,7 +264,7 @@ impl FailureRow {
     }
 }
 
-/// SQLite knows only signed numbers; the bits are the same.
+/// SQLite has only signed numbers. The bits are the same.
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
@@ -273,8 +273,8 @@ pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time
     Ok(row.get::<_, Option<i64>>(column)?.and_then(Timestamp::from_millis))
 }
 
-/// A text as SQLite holds it: rows come by the ten thousand, and most of their
-/// texts are only looked at.
+/// A text borrowed from SQLite: there are tens of thousands of rows, and most of their texts are
+/// only compared.
 pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     row.get_ref(column)?.as_str().map_err(|error| unreadable(column, error))
 }
@@ -284,7 +284,7 @@ pub(super) fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<Sour
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "source".to_owned(), Type::Text))
 }
 
-/// A value by its name in our JSON.
+/// Parses a value from its name in our JSON.
 pub(super) fn named<T: DeserializeOwned>(column: usize, name: &str) -> rusqlite::Result<T> {
     let name: StrDeserializer<'_, Unreadable> = name.into_deserializer();
     T::deserialize(name).map_err(|error| unreadable(column, error))
@@ -297,7 +297,7 @@ pub(super) fn unreadable(
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
-/// A path as bytes that give it back on the same system.
+/// A path as bytes, from which the same system can restore it.
 #[cfg(unix)]
 pub(super) fn path_bytes(path: &Path) -> Cow<'_, [u8]> {
     std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).into()

@@ -1,8 +1,8 @@
-//! Texts as the index keeps them: packed, with words that most of them have.
+//! Packed texts of the index, compressed with a dictionary of common words.
 //!
-//! What stages leave of a small session is a few kilobytes of JSON whose names and phrases are
-//! the same in every session. A dictionary has them once for all, so that a text takes a
-//! quarter of its room or less. A change of the dictionary needs another number of the schema.
+//! The text that stages leave of a small session is a few kilobytes of JSON, whose names and
+//! phrases are the same in every session. The dictionary stores them once, so that a text takes a
+//! quarter of its size or less. A change of the dictionary needs a new schema number.
 
 use rusqlite::Row;
 use std::cell::RefCell;
@@ -13,19 +13,20 @@ use super::rows::unreadable;
 
 const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 
-/// A few texts are read for each that is written, and all are written in a first sync.
+/// Level of zstd. Each text is read a few times for every write, and a first sync writes all of
+/// them.
 const LEVEL: i32 = 3;
 
-/// No text is larger unpacked.
+/// Limit on the unpacked size of a text, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
 
 thread_local! {
-    /// Kept from one text to the next: making them takes longer than most texts.
+    /// Kept from one text to the next, because making them takes longer than most texts.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// A text that is not what was written.
+/// A text with invalid bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("a text cannot be read: {0}")]
 pub(super) struct Garbled(String);
@@ -46,7 +47,7 @@ pub(super) fn shrink(text: &[u8]) -> rusqlite::Result<Vec<u8>> {
     packed.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// The text that was packed.
+/// Unpacks a text.
 pub(super) fn grow(packed: &[u8]) -> Result<Vec<u8>, Garbled> {
     let size = get_frame_content_size(packed).ok().flatten().filter(|size| *size <= BYTES_MAX);
     let size = size.ok_or_else(|| Garbled("its length is not known".to_owned()))?;
@@ -91,7 +92,7 @@ mod tests {
         assert!(shrink(body.as_bytes()).unwrap().len() < body.len() / 2, "the dictionary knows its words");
     }
 
-    /// Rows of another dictionary cannot be read: raise the number of the schema with it.
+    /// Rows with another dictionary are unreadable: raise the schema number with it.
     #[test]
     fn the_dictionary_is_that_of_the_schema() {
         let known = (super::super::schema::SCHEMA, xxhash_rust::xxh3::xxh3_64(DICTIONARY));

@@ -1,8 +1,8 @@
-//! What the index knows of all sources that were ever captured, by path.
+//! The stamps of all sources that were ever captured, by path.
 //!
-//! A sync without news asks once for each file of the machine, and only for its stamp.
-//! Paths and names of all rows are kept in two buffers, a path is found by the hash of its
-//! bytes, and a whole row is made only for a caller who asks for it.
+//! A sync without news looks up each file of the machine once, and needs only its stamp. The paths
+//! and names of all rows are in two buffers, a path is found by the hash of its bytes, and a whole
+//! row is made only on demand.
 
 use hashbrown::HashTable;
 use retro_model::Stamp;
@@ -28,7 +28,7 @@ pub struct Stamps {
     texts: String,
 }
 
-/// A row. Its names end here, and begin where those of the row before it end.
+/// A row. Its names end at these offsets, and begin at the ends of the row before it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     path_end: u32,
@@ -38,12 +38,12 @@ struct Kept {
     stamp: Stamp,
 }
 
-/// Files for which there is room from the start: memory that is never touched costs
-/// less than moving what outgrew its place.
+/// Number of files with space from the start: untouched memory costs less than moving a buffer that
+/// became too small.
 const ROWS: usize = 4096;
 
 impl Stamps {
-    /// None yet, and room for the files of a machine.
+    /// An empty set with space for the files of a machine.
     pub(super) fn roomy() -> Self {
         Stamps {
             rows: Vec::with_capacity(ROWS),
@@ -53,7 +53,7 @@ impl Stamps {
         }
     }
 
-    /// What is known of a source, if it was ever captured.
+    /// The row of a source, if it was ever captured.
     pub fn place(&self, path: &Path) -> Option<PlaceRef<'_>> {
         self.place_at(self.number(path)?)
     }
@@ -64,7 +64,7 @@ impl Stamps {
         self.by_path.find(xxh3_64(&path), |number| self.path(*number) == Some(&*path)).copied()
     }
 
-    /// What is known of the source in the row with this number.
+    /// The row with this number.
     pub fn place_at(&self, number: u32) -> Option<PlaceRef<'_>> {
         let Kept { revision, stamp, .. } = *self.row(number)?;
         let (owner, source) = self.names(number)?;
@@ -99,17 +99,17 @@ impl Stamps {
         (0..).take(self.rows.len()).filter(move |number| self.path(*number).is_some_and(&is_below))
     }
 
-    /// Whether there are none.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How many there are.
+    /// Number of rows in it.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// All of them, in no order.
+    /// All rows, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = PlaceRow> {
         (0..).take(self.rows.len()).filter_map(|number| self.get_at(number))
     }
@@ -131,7 +131,7 @@ impl Stamps {
         Ok(())
     }
 
-    /// After the last row.
+    /// Builds the lookup by path, after the last row was added.
     pub(super) fn by_path(mut self) -> Self {
         let mut by_path = HashTable::with_capacity(self.rows.len());
         let hash = |number: u32| xxh3_64(self.path(number).unwrap_or_default());
@@ -146,7 +146,7 @@ impl Stamps {
         self.rows.get(number as usize)
     }
 
-    /// Where the paths and the texts of a row begin.
+    /// Offsets at which the path and the texts of a row begin.
     fn starts(&self, number: u32) -> (usize, usize) {
         let before = number.checked_sub(1).and_then(|before| self.row(before));
         before.map_or((0, 0), |row| (row.path_end as usize, row.source_end as usize))
@@ -157,7 +157,7 @@ impl Stamps {
         self.paths.get(start..self.row(number)?.path_end as usize)
     }
 
-    /// Owner and source of a row.
+    /// Owner and source of the row with this number.
     fn names(&self, number: u32) -> Option<(&str, &str)> {
         let (_, start) = self.starts(number);
         let Kept { owner_end, source_end, .. } = *self.row(number)?;

@@ -1,4 +1,4 @@
-//! The turns of all sessions: the unit that search and lists speak of.
+//! The turns of all sessions. Search and lists work with turns.
 
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::Row;
@@ -19,9 +19,9 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), TurnRow::read)
     }
 
-    /// The last turn of each thread of a session. One step of the index for each thread.
+    /// The last turn of each thread of a session. Costs one step of the index for each thread.
     pub fn last_turns(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
-        // Named, so that it is taken on every index, whatever SQLite knows of its tables.
+        // The index is named, so that SQLite uses it whatever its statistics.
         let own = "turns INDEXED BY turns_by_thread WHERE agent = ?1 AND session = ?2";
         let text = format!(
             "WITH RECURSIVE threads (each) AS ( \
@@ -34,8 +34,7 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), TurnRow::read)
     }
 
-    /// How many turns the main thread of each session has that are not copies of
-    /// another session's.
+    /// Number of turns of the main thread of each session, without copies from other sessions.
     pub fn turn_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
         let text = "SELECT agent, session, count(*) FROM turns WHERE thread = 'main' GROUP BY agent, session";
         let read = |row: &Row<'_>| {
@@ -53,8 +52,7 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts the turns of a session in the place of those it had. Only what differs
-    /// counts as changed.
+    /// Replaces the turns of a session. Only differences count as changes.
     pub fn put_turns(&self, key: &SessionKey, turns: &mut Spool<TurnRow>) -> Result<(), Error> {
         let mut before = self.turns_before(key)?;
         turns.each(|turn| {
@@ -73,7 +71,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Puts a turn, new or in the place of the one that the same event opened.
+    /// Adds a turn, or replaces the one that the same event opened.
     pub fn put_turn(&self, key: &SessionKey, turn: &TurnRow) -> Result<(), Error> {
         self.note_present(key, &turn.event)?;
         self.run(
@@ -97,8 +95,8 @@ impl Writer<'_> {
         )
     }
 
-    /// What a session has: the name of each turn, by the hash of its event. A session may
-    /// have very many.
+    /// The present turns of a session, as hashes: the name of each turn, by the hash of its event.
+    /// A session may have very many.
     fn turns_before(&self, key: &SessionKey) -> Result<HashMap<u64, u64>, Error> {
         let text = format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2", rows::TURN);
         let read = || -> rusqlite::Result<HashMap<u64, u64>> {
@@ -110,7 +108,7 @@ impl Writer<'_> {
         read().map_err(Error::index(self.path))
     }
 
-    /// The events of a session's turns that are wanted.
+    /// The events of those turns of a session that `is_wanted` accepts.
     fn turn_events(&self, key: &SessionKey, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, Error> {
         let text = "SELECT event FROM turns WHERE agent = ?1 AND session = ?2";
         let read = || -> rusqlite::Result<Vec<String>> {

@@ -1,9 +1,9 @@
-//! What sessions have from each other: turns that a resume or a fork copied, and titles
-//! that are in another session's files.
+//! Data shared between sessions: turns that a resume or a fork copied, and titles in another
+//! session's files.
 //!
-//! A copied turn has the native id of the message that opens it. Of all turns with one
-//! id the original is the one whose log proves most, then the earliest, then the first by
-//! session: an order over what the rows say, never over when they came.
+//! A copied turn has the native id of its opening message. Of all turns with one id the original is
+//! the one whose log proves most, then the earliest, then the first by session. This order depends
+//! only on the rows, never on the time of their arrival.
 
 use retro_model::{SessionKey, Timestamp, TitleRank};
 use rusqlite::Row;
@@ -15,7 +15,7 @@ use super::rows::time;
 use super::{Index, SessionRow, Writer};
 use crate::{Error, Spool, spool};
 
-/// The message that opens a turn, as its agent names it.
+/// The opening message of a turn, with its agent's ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenerRow {
     /// Id of its event, which names the turn.
@@ -24,11 +24,11 @@ pub struct OpenerRow {
     pub native: String,
     /// The agent's id of the last record of the turn.
     pub leaf: Option<String>,
-    /// How sure the log is that the turn is its own; larger is surer.
+    /// How sure the log is that the turn is its own. Larger is surer.
     pub own: u8,
-    /// When the turn began.
+    /// Start of the turn.
     pub started_at: Option<Timestamp>,
-    /// The session that the log itself names as the one it was copied from.
+    /// The session that the log itself names as the source of the copy.
     pub copied_from: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct NameRow {
     pub of: String,
     /// Whether it is the id of a record.
     pub is_leaf: bool,
-    /// The title.
+    /// Title for the other session.
     pub title: String,
 }
 
@@ -58,8 +58,7 @@ impl OpenerRow {
     }
 }
 
-/// One of several turns with the same native id, in the order in which they may be the
-/// original.
+/// The rank of one of several turns with the same native id. The lowest one is the original.
 type Claim = (bool, Reverse<u8>, bool, Option<Timestamp>, String);
 
 fn claim(row: &OpenerRow, session: &str) -> Claim {
@@ -68,8 +67,7 @@ fn claim(row: &OpenerRow, session: &str) -> Claim {
 }
 
 impl Index {
-    /// The turns of a session that are copies, by the event that opens each: the session
-    /// that has the original.
+    /// The copied turns of a session: the opening event of each, and the session with the original.
     pub fn copies_of(&self, key: &SessionKey) -> Result<BTreeMap<String, SessionKey>, Error> {
         let mut copies = BTreeMap::new();
         for (row, rivals) in self.claimed(key)? {
@@ -86,7 +84,7 @@ impl Index {
         Ok(copies)
     }
 
-    /// The openers of a session with those of other sessions that have the same id.
+    /// The openers of a session, each with the openers of other sessions that have the same id.
     #[allow(clippy::type_complexity)]
     fn claimed(&self, key: &SessionKey) -> Result<Vec<(OpenerRow, Vec<(String, OpenerRow)>)>, Error> {
         let own = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2");
@@ -102,7 +100,7 @@ impl Index {
         Ok(claimed)
     }
 
-    /// How many turns of each session are copies.
+    /// Number of copied turns in each session.
     pub(super) fn copy_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
         let text = format!(
             "SELECT {OPENER}, agent, session FROM openers WHERE copied_from IS NOT NULL OR (agent, native) IN \
@@ -127,11 +125,10 @@ impl Index {
         Ok(counts)
     }
 
-    /// Gives sessions the titles that other files have for them, where these are better
-    /// than their own.
+    /// Gives sessions the titles from other files that are better than their own.
     pub(super) fn entitle(&self, mut rows: Vec<SessionRow>) -> Result<Vec<SessionRow>, Error> {
         let wants = |row: &SessionRow| row.title_rank.is_none_or(|rank| rank > TitleRank::Elsewhere);
-        // All names are read for it, which no session without children should pay for.
+        // This reads all names, so sessions without children should not pay for it.
         if !rows.iter().any(wants) {
             return Ok(rows);
         }
@@ -158,7 +155,7 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), OpenerRow::read)
     }
 
-    /// The titles that one file has for others, by whom they name.
+    /// The titles that one file has for other sessions, by the name of each.
     pub fn names_in(&self, agent: &str, holder: &str) -> Result<Vec<NameRow>, Error> {
         let text = "SELECT of, is_leaf, title FROM names WHERE agent = ?1 AND holder = ?2 ORDER BY of";
         self.all(text, (agent, holder), |row| {
@@ -181,7 +178,7 @@ impl Index {
             Ok((OpenerRow::read(row)?, key, row.get::<_, String>(8)?))
         };
         let mut newest: HashMap<SessionKey, (Option<Timestamp>, String)> = HashMap::new();
-        // A leaf that was copied along names the original.
+        // A leaf copied into several sessions names the original.
         for group in self.all(&by_leaf, [], read)?.chunk_by(|a, b| a.0.leaf == b.0.leaf) {
             let Some((row, key, title)) = group.iter().min_by_key(|(row, key, _)| claim(row, &key.id)) else {
                 continue;
@@ -201,8 +198,7 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts the openers of a session in the place of those it had. Those before the first that
-    /// differs stay as they are.
+    /// Replaces the openers of a session. Those before the first difference stay.
     pub fn put_openers(&self, key: &SessionKey, openers: &mut Spool<OpenerRow>) -> Result<(), Error> {
         let mut before = self.openers_before(key)?.into_iter().peekable();
         let text =
@@ -236,7 +232,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The openers that a session has: the row of each, and its name.
+    /// The present openers of a session: the row of each, and its name.
     fn openers_before(&self, key: &SessionKey) -> Result<Vec<(i64, u64)>, Error> {
         let text =
             format!("SELECT {OPENER}, rowid FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
@@ -248,8 +244,8 @@ impl Writer<'_> {
         read().map_err(Error::index(self.path))
     }
 
-    /// Puts the titles that one file has for other sessions in the place of those it had.
-    /// Of several for one the last holds.
+    /// Replaces the titles that one file has for other sessions. If there are several for one
+    /// session, the last one wins.
     pub fn put_names(&self, agent: &str, holder: &str, names: &[NameRow]) -> Result<(), Error> {
         self.run("DELETE FROM names WHERE agent = ?1 AND holder = ?2", (agent, holder))?;
         let text = "REPLACE INTO names (agent, holder, of, is_leaf, title) VALUES (?1, ?2, ?3, ?4, ?5)";

@@ -1,15 +1,14 @@
-//! A disk that forgets.
+//! A disk that loses unsynced writes.
 //!
-//! After a kill the page cache still reaches the medium; after a power cut what was
-//! not synced is gone, or half there, in any order. [`PowerDisk`] remembers of every
-//! file which writes were synced, and of every folder which names; [`PowerDisk::cut`]
-//! then lays down what a medium may hold afterwards. The rules are the least that
-//! POSIX gives: syncing a file keeps its bytes and not its name, syncing a folder
-//! keeps its names and not the bytes behind them, and a rename is lasting only with
-//! its folder.
+//! After a kill the page cache still reaches the medium. After a power cut unsynced writes are
+//! gone, or partly there, in any order. [`PowerDisk`] remembers which writes of every file and
+//! which names of every folder were synced; [`PowerDisk::cut`] then writes a possible state of the
+//! medium. The rules are the minimum that POSIX guarantees: syncing a file keeps its bytes but not
+//! its name, syncing a folder keeps its names but not the bytes of the files, and a rename is
+//! durable only with its folder.
 //!
-//! The index is left alone: SQLite writes it by itself, and a test puts there what it
-//! wants to find.
+//! The index is left alone: SQLite writes it by itself, and a test supplies the index that it
+//! needs.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,17 +20,17 @@ use crate::files::entries;
 use crate::layout::INDEX;
 use crate::{Disk, Error, RealDisk};
 
-/// What a power cut takes.
+/// The writes that a power cut loses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// Everything that was not synced.
     All,
-    /// Some of it, by throws with this seed: names in any order, and of each write
-    /// any of its sectors; what lies between is zeros or other bytes.
+    /// Some of them, chosen with this seed: names in any order, and any sectors of each write. The
+    /// gaps are zeros or other bytes.
     Some(u64),
 }
 
-/// A [`FailingDisk`] that knows what of its writes would survive a power cut.
+/// A [`FailingDisk`] that knows which of its writes would survive a power cut.
 #[derive(Debug)]
 pub struct PowerDisk {
     disk: FailingDisk,
@@ -46,16 +45,16 @@ struct Medium {
     contents: Vec<Content>,
     /// Names as programs see them.
     seen: BTreeMap<PathBuf, Node>,
-    /// Names that would be there after a cut.
+    /// Names that would survive a cut.
     lasting: BTreeMap<PathBuf, Node>,
-    /// Changes of names that are not lasting yet, in their order.
+    /// Changes of names that are not durable yet, in their order.
     changes: Vec<Change>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
     Folder,
-    /// The number of its content: a rename takes it along.
+    /// The number of its content, which a rename keeps.
     File(usize),
 }
 
@@ -78,7 +77,7 @@ enum Write {
 }
 
 impl PowerDisk {
-    /// A disk that knows what lies at `root` as synced, and works as `disk` does.
+    /// A disk over `root` that works like `disk`. Everything at `root` counts as synced.
     pub fn over(root: &Path, disk: FailingDisk) -> Result<PowerDisk, Error> {
         let mut medium = Medium::default();
         if root.is_dir() {
@@ -89,12 +88,12 @@ impl PowerDisk {
         Ok(PowerDisk { disk, root: root.to_owned(), medium: Mutex::new(medium) })
     }
 
-    /// Operations asked for so far.
+    /// Number of operations so far.
     pub fn operations(&self) -> u64 {
         self.disk.operations()
     }
 
-    /// Puts in the root's place what a power cut now would leave of it.
+    /// Replaces the root by a state that a power cut could leave now.
     pub fn cut(&self, loss: Loss) -> Result<(), Error> {
         let medium = self.medium();
         let mut dice = Dice::new(match loss {
@@ -111,7 +110,7 @@ impl PowerDisk {
             above.map(|folder| names.get(folder)).all(|node| node == Some(&Node::Folder))
         };
         if !names.contains_key(&self.root) {
-            // The root itself is not there, so nothing below it is.
+            // The root itself does not exist, so everything below it is gone.
             remove_all(&self.root)?;
             return Ok(());
         }
@@ -133,7 +132,7 @@ impl PowerDisk {
         self.medium.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a path is one whose fate is followed.
+    /// Whether the state of a path is tracked.
     fn follows(&self, path: &Path) -> bool {
         path.starts_with(&self.root) && !path.starts_with(self.root.join(INDEX))
     }
@@ -172,7 +171,7 @@ impl Medium {
         self.changes.push(change);
     }
 
-    /// The content of a file, which is made if there is none.
+    /// The content of a file, created if necessary.
     fn content(&mut self, path: &Path) -> Option<&mut Content> {
         let number = match self.seen.get(path) {
             Some(Node::File(number)) => *number,
@@ -198,7 +197,7 @@ impl Change {
         }
     }
 
-    /// Whether it is lasting once this folder is synced.
+    /// Whether a sync of this folder makes it durable.
     fn is_in(&self, folder: &Path) -> bool {
         let path = self.there.as_ref().map(|(path, _)| path).or(self.gone.as_ref());
         path.is_some_and(|path| path.parent() == Some(folder))
@@ -215,7 +214,7 @@ impl Content {
         }
     }
 
-    /// What a cut may leave: any sectors of any write.
+    /// The state after a cut, with any sectors of any write.
     fn torn(&self, dice: &mut Dice) -> Vec<u8> {
         let mut bytes = self.lasting.clone();
         let old_blocks = dice.coin();
@@ -236,7 +235,7 @@ impl Content {
                         (at, rest) = (at + length, after);
                     }
                     if dice.below(3) == 0 {
-                        // The length came through, whatever became of the bytes.
+                        // The length was written, even if some bytes were not.
                         lay(&mut bytes, at, &[], &mut between);
                     }
                 }
@@ -246,7 +245,7 @@ impl Content {
     }
 }
 
-/// Puts bytes at an offset; what has to lie before them is filled up.
+/// Writes bytes at an offset, and fills a gap before them.
 fn lay(content: &mut Vec<u8>, offset: u64, bytes: &[u8], between: &mut dyn FnMut(u64) -> u8) {
     while (content.len() as u64) < offset {
         content.push(between(content.len() as u64));
@@ -260,7 +259,7 @@ fn lay(content: &mut Vec<u8>, offset: u64, bytes: &[u8], between: &mut dyn FnMut
     content.extend_from_slice(new);
 }
 
-/// Empties the root, but for the index.
+/// Empties the root except for the index.
 fn clear(root: &Path, folder: &Path) -> Result<(), Error> {
     for entry in entries(folder)?.into_iter().filter(|entry| entry.path != root.join(INDEX)) {
         if entry.is_dir {
@@ -292,7 +291,7 @@ impl Disk for PowerDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // A write in whose middle the power went may have come as far as it likes.
+        // If the power fails in the middle of a write, any part of it may have been written.
         self.change(path, |medium| {
             if let Some(content) = medium.content(path) {
                 content.writes.push(Write::Cut(0));

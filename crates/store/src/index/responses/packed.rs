@@ -1,10 +1,8 @@
-//! The rows of a ledger as bytes: what they say, and beside it which answers they
-//! tell of.
+//! The rows of a ledger as bytes, and a head that names their responses.
 //!
-//! A ledger is written and read as a whole, so it is one value and not a row of the
-//! database for each answer. The *head* is enough to know whether any of its rows is
-//! wanted. Both are sealed: whatever happened to them on the disk, wrong figures are
-//! not told.
+//! A ledger is written and read as a whole, so it is one value and not a database row for each
+//! response. The *head* is enough to decide whether any of its rows are needed. Both are sealed, so
+//! that damage on the disk cannot give wrong figures.
 
 use hashbrown::HashMap;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp, Tokens};
@@ -14,16 +12,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::sealed::{seal, unseal};
 
-/// Which answers some rows tell of, as far as can be said without reading them.
+/// The responses of some rows, as far as they can be known without reading the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The time of the last one, if any has one.
+    /// The time of the last response, if any has one.
     pub last: Option<i64>,
-    /// A hash of each key, in no order.
+    /// A hash of each key, in no particular order.
     pub keys: Vec<u64>,
 }
 
-/// The hash by which a head knows an answer.
+/// The hash of a response's key in a head.
 pub(super) fn key_hash(key: &str) -> u64 {
     xxh3_64(key.as_bytes())
 }
@@ -38,13 +36,13 @@ impl Head {
     }
 
     pub(super) fn pack(&self) -> Vec<u8> {
-        // Nothing was answered in the year before which no time can be told.
+        // A missing time is stored as the smallest number, before every real time.
         let last = self.last.unwrap_or(i64::MIN);
         let numbers = [last.cast_unsigned()].into_iter().chain(self.keys.iter().copied());
         seal(&numbers.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
 
-    /// None if these are not the bytes of a head.
+    /// Decodes a head. `None` if the bytes are invalid.
     pub(super) fn unpack(bytes: &[u8]) -> Option<Head> {
         let (numbers, []) = unseal(bytes)?.as_chunks() else { return None };
         let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
@@ -61,7 +59,7 @@ struct Packed<'a> {
     rows: Vec<Row<'a>>,
 }
 
-/// The place of a name.
+/// Index of a name in the shared list.
 type Name = u32;
 
 #[derive(Serialize, Deserialize)]
@@ -104,7 +102,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The rows as bytes.
+/// Encodes the rows.
 pub(super) fn pack<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Vec<u8>, postcard::Error> {
     let mut names = Names::default();
     let rows: Vec<Row<'_>> = rows
@@ -133,10 +131,10 @@ pub(super) fn pack<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Vec<u8>, postcard
     Ok(seal(&postcard::to_stdvec(&packed)?))
 }
 
-/// The rows, if these are their bytes.
+/// Decodes the rows. `None` if the bytes are invalid.
 pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<LedgerRow>> {
     let Packed { names, rows } = postcard::from_bytes(unseal(bytes)?).ok()?;
-    // Of all rows of a ledger most have the same few threads.
+    // Most rows of a ledger have one of a few threads.
     let threads: Vec<Thread> = names.iter().map(|name| Thread::sub(*name)).collect();
     let name = |at: Option<Name>| match at {
         Some(at) => names.get(at as usize).map(|name| Some((*name).to_owned())),
