@@ -23,7 +23,7 @@ impl Budget {
         Budget { all: bytes, free: Mutex::new(bytes), freed: Condvar::new() }
     }
 
-    /// Waits until there is room for so many bytes.
+    /// Waits until this many bytes are free.
     pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(self.all);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Keeping the bytes of one session, and reading them in the same pass.
+//! Captures the bytes of one session, and reads them in the same pass.
 //!
 //! For each file the question is which revision its bytes belong to (`source.rs`). A log that the
 //! store has seen is trusted to have grown if it is the same file and its last captured bytes are
@@ -44,7 +44,7 @@ pub struct Captured {
     pub read: Reading,
     /// Whether the store did not have it before.
     pub is_new: bool,
-    /// Whether its raw bytes had been given up, and it was captured again.
+    /// Whether it was evicted before and is now captured again.
     pub is_recaptured: bool,
     /// Bytes kept in this pass.
     pub new_bytes: u64,
@@ -164,9 +164,9 @@ impl<'a> Capture<'a> {
         })
     }
 
-    /// The revision and bytes of a source without records that looks as it did when it was
-    /// captured, if the raw file is there. Packing and `verify` find out whether it is good.
-    /// Documents are not even opened: a session may have thousands of them.
+    /// The revision and bytes of a source without records that has not changed since its capture,
+    /// if the raw file exists. Packing and `verify` find out whether it is good. Documents are not
+    /// even opened: a session may have thousands of them.
     fn untouched(&self, found: &Found) -> Option<(u32, u64)> {
         let is_folder = found.kind == SourceKind::Files;
         if !is_folder && (found.format != Format::Opaque || found.kind != SourceKind::Document) {

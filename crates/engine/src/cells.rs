@@ -1,20 +1,20 @@
-//! The sums that reports are made of, kept in the index so that a question asked
-//! again reads them and not every row.
+//! The sums that reports are built from, stored in the index so that a repeated question need not
+//! read every row.
 
 use retro_store::Index;
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
 
 use crate::Error;
 
-/// Everything the sums depend on: the rows, the prices, whose figures count, and
-/// how they are summed.
+/// Names everything that the sums depend on: the rows, the prices, the mode and the version of the
+/// summing.
 fn stamp(index: &Index, prices: &Prices, mode: Mode) -> Result<Option<String>, Error> {
     let rows = index.responses_version()?;
     let prices = prices.fingerprint().ok();
     Ok(prices.map(|prices| format!("{CELLS_VERSION}.{rows}.{prices:016x}.{mode:?}")))
 }
 
-/// The sums as they are now: those that were kept, if nothing changed since.
+/// The present sums: the stored ones if nothing has changed, otherwise new ones.
 pub fn cells(index: &Index, prices: &Prices, mode: Mode) -> Result<Cells, Error> {
     match kept(index, prices, mode)? {
         Some(cells) => Ok(cells),
@@ -27,7 +27,7 @@ fn kept(index: &Index, prices: &Prices, mode: Mode) -> Result<Option<Cells>, Err
     Ok(index.cells(&stamp)?.and_then(|body| postcard::from_bytes(&body).ok()))
 }
 
-/// Keeps the sums, if those that are kept are not of now.
+/// Stores the sums, unless the stored ones are current.
 pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
     let Some(stamp) = stamp(index, prices, mode)? else { return Ok(()) };
     if index.cells(&stamp)?.is_some() {

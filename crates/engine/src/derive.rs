@@ -80,7 +80,7 @@ impl Derived {
         self.made.iter().any(|(name, ..)| is_cold(name))
     }
 
-    /// Whether nothing was made.
+    /// Whether no stage made anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.made.is_empty() && self.tail.is_empty()
     }

@@ -11,7 +11,7 @@ use crate::Error;
 /// The thread of the passage, which every session has. It comes before the first turn.
 const THREAD: &str = "main";
 
-/// The passage of a session's digest, packed. Empty where there is no digest.
+/// The passage of a session's digest, packed. Empty without a digest.
 pub(crate) fn packed(store: &Store, key: &SessionKey, event: &str) -> Result<Spool<PackedPassage>, Error> {
     let mut spool = Spool::new(store.root());
     if let Some(passage) = store.object::<Digest>(&DIGESTS, key)?.and_then(|digest| passage(&digest, event)) {

@@ -81,7 +81,7 @@ impl SessionFiles {
     }
 }
 
-/// A file that serves many sessions, or none.
+/// A file that serves many sessions.
 #[derive(Clone)]
 pub struct SharedFile {
     /// The agent that wrote it.

@@ -1,5 +1,5 @@
-//! Titles of sessions in files that serve many: the list of threads that Codex keeps, and
-//! logs of Claude Code that have nothing but summaries.
+//! Titles of sessions in shared files: the list of threads that Codex keeps, and logs of Claude
+//! Code that contain only summaries.
 
 use retro_agents::AGENTS;
 use retro_store::{Index, NameRow, Slot, Store};
@@ -8,10 +8,10 @@ use std::io::Read;
 
 use crate::Error;
 
-/// Bytes of such a file that are read for titles.
+/// Bytes of a shared file that are read for titles.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A file that serves many, and the titles in it.
+/// A shared file, and the titles in it.
 pub(crate) struct Titles {
     agent: &'static str,
     holder: String,
@@ -19,19 +19,19 @@ pub(crate) struct Titles {
 }
 
 impl Titles {
-    /// Keeps them in the index, in the place of those that the file had.
+    /// Stores them in the index, replacing the earlier ones of this file.
     pub(crate) fn put(&self, index: &retro_store::Writer<'_>) -> Result<(), retro_store::Error> {
         index.put_names(self.agent, &self.holder, &self.names)
     }
 }
 
-/// Whom a file that serves many is, among the sessions that hold titles. No session id
-/// begins so.
+/// The name of a shared file among the sessions that hold titles. No session id begins with a
+/// slash.
 fn holder(name: &str) -> String {
     format!("/{name}")
 }
 
-/// The titles in one file, as it was captured. One that cannot be read has none.
+/// Reads the titles in one captured file. Empty if it cannot be read.
 pub(crate) fn read(
     store: &Store,
     agent: &'static dyn retro_agents::Agent,
@@ -52,16 +52,16 @@ pub(crate) fn read(
         let name = NameRow { of: found.of, is_leaf: found.is_leaf, title: found.title.to_string() };
         (name.of.clone(), name)
     });
-    // The last one of a session holds.
+    // The last title of a session wins.
     let names: BTreeMap<String, NameRow> = names.collect();
     Titles { agent: agent.name(), holder: holder(name), names: names.into_values().collect() }
 }
 
-/// Reads the titles of all such files again.
+/// Reads the titles of all shared files again.
 pub(crate) fn read_all(store: &Store, index: &Index) -> Result<(), Error> {
     let mut all = Vec::new();
     for agent in AGENTS.iter().copied() {
-        // Revisions of a file come in their order, and the last holds.
+        // Revisions of a file come in order, and the last one wins.
         for slot in store.shared_slots(agent.name())? {
             if let Slot::Shared { name, revision, .. } = slot {
                 all.push(read(store, agent, &name, revision));

@@ -1,4 +1,4 @@
-//! The settled events of a session: from their cache where its stamp fits, else from raw.
+//! The settled events of a session: from their cache if its stamp is current, otherwise from raw.
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
@@ -9,7 +9,7 @@ use crate::stage::StampInputs;
 use crate::stages::normalized;
 use crate::{Config, Error, read, stamp};
 
-/// The settled events alone, one by one, from the cache where its stamp fits.
+/// Reads the settled events one by one, from the cache if its stamp is current.
 pub fn each(
     store: &Store,
     agent: &dyn Agent,
@@ -26,7 +26,7 @@ pub fn each(
     read::stream(store, agent, key, &|| false, told).map(drop)
 }
 
-/// The settled events alone, from the cache where its stamp fits.
+/// Reads all settled events, from the cache if its stamp is current.
 pub fn all(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Event>, Error> {
     let stamp = current_stamp(store, agent, key)?;
     if let Some(events) = store.normalized(key, &stamp)? {
@@ -35,11 +35,11 @@ pub fn all(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Eve
     Ok(read::session(store, agent, key)?.events)
 }
 
-/// The stamp that the cached events of a session must carry to be current.
+/// The stamp that makes the cached events of a session current.
 fn current_stamp(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<String, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let content = stamp::content(store, &file)?;
-    // It reads events alone, and no part of the configuration.
+    // The stage reads events alone, and no part of the configuration.
     let config = Config::for_root(store.root());
     let inputs = StampInputs::of_events(&config, agent, &content);
     Ok(stamp::stamp(&normalized::STAGE, inputs, &BTreeMap::new()))

@@ -43,7 +43,7 @@ impl Excluder {
         }
     }
 
-    /// Whether there are no rules.
+    /// Whether no rule is set.
     pub fn is_empty(&self) -> bool {
         self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none()
     }

@@ -18,7 +18,7 @@ pub enum Error {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// There is no store here.
+    /// The folder contains no store.
     #[error("there is no store at {}; `retro sync` makes one, --root names another place", .0.display())]
     Missing(PathBuf),
     /// A folder with foreign files and without a store.

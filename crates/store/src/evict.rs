@@ -20,7 +20,7 @@ pub const SWEEPS: &str = "retention.jsonl";
 pub struct RawRoom {
     /// Total size of the files in bytes.
     pub bytes: u64,
-    /// When the newest of them was written, in milliseconds since 1970.
+    /// Time of the newest write, in milliseconds since 1970.
     pub written_ms: i64,
 }
 

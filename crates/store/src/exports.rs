@@ -1,15 +1,15 @@
-//! Files over all sessions that other programs read: `signals/`. Made again at will.
+//! Files about all sessions for other programs: `signals/`. They can be made again at any time.
 
 use std::path::PathBuf;
 
 use crate::files::{Worth, read_regular};
 use crate::{Error, Store};
 
-/// The folder of what signals say.
+/// The folder of exported signals.
 const SIGNALS: &str = "signals";
 
 impl Store {
-    /// Where a file of `signals/` is.
+    /// Path of a file of `signals/`.
     pub fn signals_path(&self, name: &str) -> PathBuf {
         self.root().join(SIGNALS).join(name)
     }

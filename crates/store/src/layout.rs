@@ -51,7 +51,7 @@ impl fmt::Display for Slot {
 
 /// Folders of the root with other contents than documents of sessions.
 pub(crate) const RAW: &str = "raw";
-/// Raw files that were in the place of another and were set aside.
+/// Folder for raw files with foreign bytes that were set aside.
 pub(crate) const ASIDE: &str = "aside";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const QUEUE: &str = "queue";

@@ -1,7 +1,7 @@
 //! The files of a folder in one raw file.
 //!
-//! A source of format `files` is a stream of pieces. Each piece is a line of JSON, then
-//! as many bytes of a file as the line says, then a line end:
+//! A source of format `files` is a stream of pieces. Each piece is a line of JSON, then the number
+//! of bytes given in that line, then a line end:
 //!
 //! ```text
 //! {"file":"b1.txt","at":0,"bytes":5,"is_last":true}
@@ -53,7 +53,7 @@ pub struct Piece {
     pub is_last: bool,
 }
 
-/// Adds a piece of a file to a stream of them.
+/// Adds a piece of a file to a stream.
 pub fn push_piece(stream: &mut Vec<u8>, name: &[u8], at: u64, bytes: &[u8], is_last: bool) {
     let (file, hex) = match std::str::from_utf8(name) {
         Ok(text) => (text.to_owned(), None),

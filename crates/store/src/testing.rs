@@ -1,7 +1,7 @@
-//! Disks that fail on purpose, for the tests of this crate and of those above it.
+//! Disks that fail on purpose, for the tests of this crate and of the crates above it.
 //!
-//! [`PowerDisk`] knows which writes of a store were not synced, and forgets them; the others
-//! know no store.
+//! [`PowerDisk`] knows which writes of a store were not synced, and loses them. The other disks
+//! know nothing of stores.
 
 mod power;
 

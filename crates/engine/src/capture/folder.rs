@@ -1,9 +1,9 @@
-//! Keeping the files of a folder that is one source.
+//! Captures the files of a folder that is one source.
 //!
 //! Its raw file is a stream of pieces (`retro_store::pieces`), which only grows: each new or
-//! changed file is appended. The catalog says which files need not be read. Several small files are
-//! committed together, a large one in several commits; each commit holds whole pieces, so that a
-//! stop loses no more than the file that was being read.
+//! changed file is appended. The catalog lists the files that need not be read. Several small files
+//! are committed together, a large one in several commits; each commit holds whole pieces, so that
+//! a stop loses no more than the file that was being read.
 
 use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of, open_regular};
 use retro_model::{SourceKind, Stamp, Stat};

@@ -1,4 +1,4 @@
-//! Reading a source while its bytes go by, and the row that says how far it was read.
+//! Reads a source while it is captured, and maintains the row that records how far it was read.
 
 use retro_agents::{Agent, Parsed, Part, Reader};
 use retro_model::SourceKind;

@@ -1,4 +1,4 @@
-//! Keeping a file that serves many sessions, or none.
+//! Captures a file that serves many sessions.
 
 use retro_model::SourceKind;
 use retro_store::{Comparison, Slot, Store, Tombstones};

@@ -1,4 +1,4 @@
-//! Keeping the bytes of one source.
+//! Captures the bytes of one source.
 
 use retro_agents::{Agent, Cursor, Format, Found, Held, Part, Reader, open_regular};
 use retro_model::{SessionKey, SourceKind, Stamp, Stat};
@@ -47,7 +47,7 @@ pub(crate) struct Taken {
 
 /// Why a source was not captured.
 pub(crate) enum Failure {
-    /// The store cannot go on.
+    /// The store returned an error.
     Store(Error),
     /// Only this file cannot be read.
     Source(String),

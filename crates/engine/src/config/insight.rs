@@ -1,4 +1,4 @@
-//! What makes a session real work, and signals of the user's own.
+//! Thresholds of real work, and signals of the user's own.
 
 use retro_insight::{OwnSignal, Thresholds};
 use std::path::Path;

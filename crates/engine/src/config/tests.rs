@@ -115,7 +115,7 @@ fn keys_are_sorted() {
     assert!(KEYS.is_sorted_by_key(|key| key.name));
 }
 
-/// A file with this text, and what became of it when `change` was done.
+/// Makes a file with this text, runs `change` on it, and returns its new text.
 fn changed(text: &str, change: impl FnOnce(&Path)) -> String {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c.toml");

@@ -49,7 +49,7 @@ struct Session<'a> {
 
 /// A file of a session.
 enum Taken {
-    /// It looks as the stamp with this number says.
+    /// It still matches the stamp with this number.
     Same(u32, Form),
     /// Any other file, in full.
     Whole(Box<Found>),

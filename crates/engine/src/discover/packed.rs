@@ -9,8 +9,8 @@ use std::io::{self, BufReader, Read};
 use std::sync::{Arc, OnceLock};
 use zstd::stream::read::Decoder;
 
-/// A source may expand to this many bytes, and to so many for each byte that it takes. Logs
-/// of the most repetitive kind shrink to a hundredth.
+/// Largest size that a source may expand to: this many bytes, and so many more for each compressed
+/// byte. The most repetitive logs shrink to a hundredth.
 const EXPANDED_BYTES_FREE: u64 = 256 * 1024 * 1024;
 const EXPANDED_RATIO_MAX: u64 = 500;
 

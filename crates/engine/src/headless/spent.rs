@@ -1,7 +1,7 @@
-//! What runs of a model used: `headless/tokens.jsonl` in the store, a line for each run.
+//! The usage of model runs: `headless/tokens.jsonl` in the store, one line for each run.
 //!
-//! The programs write no session of these runs, so that nothing else knows of them: the
-//! daily budget and the row of `retro usage` come from here.
+//! The programs write no session of these runs, so this journal is the only record: the daily
+//! budget and the row of `retro usage` come from here.
 
 use retro_model::{EventId, LedgerRow, Part, SessionKey, SourceKey, Thread, Timestamp, Tokens, Usage};
 use retro_store::{Journal, Lock, Store};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use super::Miner;
 use crate::Error;
 
-/// What runs of a model used.
+/// The journal of model runs.
 static SPENT: Journal<Spent> = Journal::at(retro_store::SPENT);
 
-/// What one run used.
+/// The usage of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spent {
@@ -25,9 +25,9 @@ pub struct Spent {
     agent: String,
     session_id: String,
     model: Option<String>,
-    /// All tokens together.
+    /// Total number of tokens.
     tokens: u64,
-    /// The same by kind.
+    /// Tokens of each kind.
     used: Tokens,
 }
 
@@ -45,12 +45,12 @@ impl Spent {
         }
     }
 
-    /// Adds it to the file.
+    /// Appends the run to the journal.
     pub fn keep(&self, store: &Store, lock: &Lock) -> Result<(), Error> {
         Ok(SPENT.append(lock, store, std::slice::from_ref(self))?)
     }
 
-    /// The run as an answer of a model, beside those of the session that was mined.
+    /// The run as a response of a model, listed with those of the mined session.
     fn row(self, number: u64) -> SharedRow {
         let usage = Usage { tokens: self.used, ..Usage::default() };
         let event =
@@ -63,7 +63,8 @@ impl Spent {
     }
 }
 
-/// Takes sessions out of the file. Says how many lines went. The caller holds the lock.
+/// Removes the lines of these sessions from the journal. Returns the number of lines removed. The
+/// caller holds the lock.
 pub(crate) fn forget(store: &Store, keys: &[SessionKey]) -> Result<u64, Error> {
     let masked = std::cell::Cell::new(0);
     SPENT.change(store, |spent: &Spent| {
@@ -75,7 +76,7 @@ pub(crate) fn forget(store: &Store, keys: &[SessionKey]) -> Result<u64, Error> {
     Ok(masked.get())
 }
 
-/// Tokens that were used on the day of `now`, in UTC.
+/// Tokens used on the day of `now`, in UTC.
 pub fn tokens_on(store: &Store, now: Timestamp) -> Result<u64, Error> {
     let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
     let (all, _) = SPENT.read(store)?;
@@ -83,7 +84,7 @@ pub fn tokens_on(store: &Store, now: Timestamp) -> Result<u64, Error> {
     Ok(today.map(|spent| spent.tokens).sum())
 }
 
-/// Every run as an answer of a model. A line that cannot be read is left out.
+/// Every run as a response of a model. Skips unreadable lines.
 pub(crate) fn rows(store: &Store) -> Result<Vec<SharedRow>, Error> {
     let (all, _) = SPENT.read(store)?;
     Ok((1..).zip(all).map(|(number, spent)| spent.row(number)).collect())

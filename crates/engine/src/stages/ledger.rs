@@ -118,8 +118,8 @@ impl Comparing for Checking {
 /// Number of ledger rows that are held in memory. A longer ledger is written in pieces.
 const HELD_ROWS_MAX: usize = 2_000;
 
-/// Makes the ledger of one session, however long it is: rows go to the index packed, and
-/// to the file in pieces once there are many.
+/// Makes the ledger of one session of any length: rows go to the index packed, and to the file in
+/// pieces once there are many.
 struct Keeping {
     ledger: Ledger,
     store: Store,

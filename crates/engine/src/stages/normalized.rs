@@ -1,5 +1,5 @@
-//! The settled events of a quiet session, cached as a file for other programs. Made only when
-//! asked for: our own readers compute them from raw where there is no such file.
+//! The settled events of a quiet session, cached as a file for other programs. Made only on
+//! request: our own readers compute them from raw if the file is missing.
 
 use retro_model::Event;
 use retro_store::NormalizedWriter;

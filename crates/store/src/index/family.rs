@@ -1,5 +1,5 @@
-//! Which sessions belong to which. A sync asks this of every session that it reads, so no
-//! question here may look through all of them.
+//! Relations between sessions. A sync queries them for every session that it reads, so no query
+//! here may scan all sessions.
 
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::Row;
@@ -8,24 +8,25 @@ use std::collections::HashSet;
 use super::{Index, SessionRow, rows};
 use crate::Error;
 
-/// Asked for in the order of ids, SQLite would look through all sessions of the agent.
+/// No order by id here: SQLite would then scan all sessions of the agent.
 const CHILDREN: &str = "FROM sessions WHERE agent = ?1 AND parent = ?2";
 
 impl Index {
-    /// Sessions that name this one as their parent, in no order, with no titles but their own.
+    /// Sessions that name this one as their parent, in no particular order and with their own
+    /// titles only.
     pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} {CHILDREN}", rows::SESSION);
         self.all(&text, (&key.agent, &key.id), SessionRow::read)
     }
 
-    /// Sessions that have links to others, with no titles but their own. Looks through all
-    /// sessions, and reads only these.
+    /// Sessions with links to others, with their own titles only. Scans all sessions, and reads
+    /// only these.
     pub fn linked_sessions(&self) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE links <> '[]'", rows::SESSION);
         self.all(&text, [], SessionRow::read)
     }
 
-    /// Sessions of which no source is known: those whose raw bytes were given up.
+    /// Sessions without any source: the evicted ones.
     pub fn sessions_without_sources(&self) -> Result<HashSet<SessionKey>, Error> {
         let text = "SELECT agent, id FROM sessions WHERE NOT EXISTS \
             (SELECT 1 FROM sources WHERE sources.agent = sessions.agent AND session = id)";
@@ -33,7 +34,7 @@ impl Index {
         Ok(self.all(text, [], read)?.into_iter().collect())
     }
 
-    /// Room that the files of sessions take that changed after this time.
+    /// Total size of the files of sessions that changed after this time.
     pub fn disk_bytes_since(&self, since: Timestamp) -> Result<u64, Error> {
         let text = "SELECT coalesce(sum(disk_bytes), 0) FROM sessions WHERE mtime_ns >= ?1";
         let since_ns = since.as_millis().saturating_mul(1_000_000);

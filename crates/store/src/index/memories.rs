@@ -1,28 +1,28 @@
-//! Memories as they can be asked quickly: what ranking needs of each in one value, their words
-//! by term, their vectors in one value, and each in full.
+//! Memories for fast queries: the heads of all for ranking in one value, their words by term, their
+//! vectors in one value, and each memory in full.
 
 use rusqlite::params;
 
 use super::{Index, Writer};
 use crate::Error;
 
-/// Memories as the index keeps them.
+/// Memories in the form of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryTables {
-    /// What ranking needs of every memory, as bytes.
+    /// The heads of all memories for ranking, encoded.
     pub heads: Vec<u8>,
-    /// Their vectors, one after the other.
+    /// The concatenated vectors of all memories.
     pub vectors: Vec<u8>,
-    /// Id and content of each, by number.
+    /// Id and content of each memory, by number.
     pub items: Vec<(String, String)>,
-    /// The memories with a term, as bytes.
+    /// The memories with each term, encoded.
     pub terms: Vec<(String, Vec<u8>)>,
-    /// The files that they were made from, as [`crate::Store::memory_files`] names them.
+    /// Names the files that they were made from, see [`crate::Store::memory_files`].
     pub files: String,
 }
 
 impl Index {
-    /// One of the values over all memories: `files`, `heads`, `vectors`, `mark`.
+    /// A value over all memories: `files`, `heads`, `vectors` or `mark`.
     pub fn memory_value(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         self.one("SELECT value FROM memory_values WHERE name = ?1", [name], |row| row.get(0))
     }
@@ -37,7 +37,7 @@ impl Index {
         self.one("SELECT body FROM memories WHERE number = ?1", [number as i64], |row| row.get(0))
     }
 
-    /// Removes what deleted rows left in the file of the database, and in the one beside it.
+    /// Removes the traces of deleted rows from the database file and its log.
     pub fn wipe(&self) -> Result<(), Error> {
         let wiped = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
         wiped.map_err(Error::index(&self.path))
@@ -50,12 +50,12 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Remembers how far the memories have followed.
+    /// Stores the last change that the memories include.
     pub fn put_memory_mark(&self, mark: &str) -> Result<(), Error> {
         self.run("REPLACE INTO memory_values (name, value) VALUES ('mark', ?1)", [mark.as_bytes()])
     }
 
-    /// Puts memories in the place of all that were there.
+    /// Replaces all memories.
     pub fn put_memories(&self, tables: &MemoryTables, mark: &str) -> Result<(), Error> {
         for table in ["memories", "memory_terms", "memory_values"] {
             self.run(&format!("DELETE FROM {table}"), [])?;

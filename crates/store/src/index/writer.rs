@@ -1,4 +1,4 @@
-//! Changing the index: one transaction at a time, all of it or nothing.
+//! Changes the index, in one transaction at a time.
 
 use retro_model::{SessionKey, Timestamp};
 use retro_text::redact;
@@ -14,16 +14,16 @@ use super::{Index, PlaceRow, SessionRow, SourceRow};
 use crate::Error;
 use crate::kept::{self, Rows};
 
-/// A transaction that is open.
+/// An open transaction of the index.
 pub struct Writer<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
-    /// The number of this transaction among all that changed something, once it has one.
+    /// The number of this transaction among all changes, once it has changed anything.
     pub(super) change: Cell<Option<i64>>,
 }
 
 impl Index {
-    /// Does `work` in one transaction; if it fails, nothing of it stays.
+    /// Does `work` in one transaction, which is rolled back if it fails.
     pub fn write<T>(&self, work: impl FnOnce(&Writer<'_>) -> Result<T, Error>) -> Result<T, Error> {
         self.try_write(work)
     }
@@ -43,8 +43,8 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Keeps the stamp of a file, unless its path holds a secret, which may be nowhere
-    /// but in raw. Without a stamp the file is read in every sync.
+    /// Stores the stamp of a file, unless its path contains a secret, because secrets may be only
+    /// in raw. Without a stamp the file is read in every sync.
     pub fn put_place(&self, row: &PlaceRow) -> Result<(), Error> {
         if matches!(without_secrets(&row.path), Cow::Owned(_)) {
             return Ok(());
@@ -59,12 +59,12 @@ impl Writer<'_> {
         )
     }
 
-    /// Drops the stamp of a file.
+    /// Removes the stamp of a file.
     pub fn forget_place(&self, path: &Path) -> Result<(), Error> {
         self.run("DELETE FROM places WHERE path = ?1", [path_bytes(path)])
     }
 
-    /// Keeps how far a source was read.
+    /// Stores how far a source was read.
     pub fn put_source(&self, row: &SourceRow) -> Result<(), Error> {
         let state = shrunk::shrink(&row.state).map_err(Error::index(self.path))?;
         let facts = shrunk::shrink(row.facts.as_bytes()).map_err(Error::index(self.path))?;
@@ -92,7 +92,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Keeps what lists show of a session. It counts as changed if the row differs.
+    /// Stores the row of a session for lists, and counts the session as changed.
     pub fn put_session(&self, row: &SessionRow) -> Result<(), Error> {
         let key = row.key();
         self.note_present(&key, "")?;
@@ -125,7 +125,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Keeps how much room the files of a session take, and with it the sum of all.
+    /// Stores the size of a session's files, and updates the total.
     pub fn put_disk_bytes(&self, key: &SessionKey, bytes: u64) -> Result<(), Error> {
         let of_session = "SELECT disk_bytes FROM sessions WHERE agent = ?1 AND id = ?2";
         let before = || {
@@ -141,11 +141,11 @@ impl Writer<'_> {
         self.add_meta(DISK_BYTES, bytes - before)
     }
 
-    /// Drops everything the index has of a session, its files' stamps too.
+    /// Removes all rows of a session, including the stamps of its files.
     pub fn forget_session(&self, key: &SessionKey) -> Result<(), Error> {
         self.put_disk_bytes(key, 0)?;
         self.bump_responses()?;
-        // They are found by the number that the session's row has.
+        // Passages are found by the number in the session's row, so they go first.
         self.clear_passages(key)?;
         for (_, table, rows) in kept::tables() {
             self.clear_rows(table, rows, key)?;
@@ -153,7 +153,7 @@ impl Writer<'_> {
         self.note_removed(key, "")
     }
 
-    /// Drops the rows that a table has of a session.
+    /// Removes the rows of a session from a table.
     pub(crate) fn clear_rows(&self, table: &str, rows: Rows, key: &SessionKey) -> Result<(), Error> {
         match rows {
             Rows::Session(column) => {
@@ -165,7 +165,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Remembers that a file could not be read.
+    /// Records that a file could not be read.
     pub fn put_failure(&self, path: &Path, agent: &str, reason: &str, at: Timestamp) -> Result<(), Error> {
         self.run(
             "REPLACE INTO failures (path, agent, reason, at) VALUES (?1, ?2, ?3, ?4)",
@@ -173,17 +173,17 @@ impl Writer<'_> {
         )
     }
 
-    /// Forgets that a file could not be read.
+    /// Clears the record that a file could not be read.
     pub fn clear_failure(&self, path: &Path) -> Result<(), Error> {
         self.run("DELETE FROM failures WHERE path = ?1", [path_bytes(&without_secrets(path))])
     }
 
-    /// Remembers a value under a name.
+    /// Stores a value under a name.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
         self.run("REPLACE INTO meta (key, value) VALUES (?1, ?2)", (key, value))
     }
 
-    /// Adds to a number remembered under a name.
+    /// Adds to a number stored under a name.
     pub(super) fn add_meta(&self, key: &str, more: i64) -> Result<(), Error> {
         self.run(
             "INSERT INTO meta (key, value) VALUES (?1, ?2) \
@@ -198,13 +198,13 @@ impl Writer<'_> {
     }
 }
 
-/// Assignments that take every column from the row that was to be inserted.
+/// Assignments that take each column from the row that failed to insert.
 fn excluded(columns: &str) -> String {
     let columns = columns.split(',').map(str::trim);
     columns.map(|column| format!("{column} = excluded.{column}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A path without secrets; the same one if it holds no secret.
+/// A path without secrets, unchanged if it contains none.
 fn without_secrets(path: &Path) -> Cow<'_, Path> {
     let text = path.to_string_lossy();
     let clean = redact(&text);
