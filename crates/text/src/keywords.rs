@@ -34,6 +34,9 @@ struct Gram {
     entry: usize,
     word: usize,
     offset: usize,
+    /// The beginning of the keyword, and which bits of it there are.
+    head: u32,
+    mask: u32,
 }
 
 impl Keywords {
@@ -49,7 +52,11 @@ impl Keywords {
             let entry = entry(folded([gram[0], gram[1], gram[2], 0]));
             // A keyword of three bytes may be followed by any byte.
             table[entry] |= fourth.map_or(u8::MAX, |byte| bit(folded([0, 0, 0, byte])));
-            grams.push(Gram { entry, word, offset });
+            let mut head = [0; GRAM];
+            let bytes = text.as_bytes().get(..GRAM).unwrap_or(text.as_bytes());
+            head[..bytes.len()].copy_from_slice(bytes);
+            let mask = if bytes.len() < GRAM { 0x00ff_ffff } else { u32::MAX };
+            grams.push(Gram { entry, word, offset, head: folded(head) & mask, mask });
         }
         grams.sort_by_key(|gram| gram.entry);
         let mut before = vec![0u16; ENTRIES + 1];
@@ -85,6 +92,12 @@ impl Keywords {
         for gram in self.grams.get(usize::from(from)..usize::from(to)).unwrap_or_default() {
             let Some(word) = self.words.get(gram.word) else { continue };
             let Some(start) = at.checked_sub(gram.offset) else { continue };
+            // Most are others: seen at once by their beginning.
+            if let Some(&[a, b, c, d]) = text.get(start..start + GRAM)
+                && folded([a, b, c, d]) & gram.mask != gram.head
+            {
+                continue;
+            }
             let place = start..start + word.len();
             if text.get(place.clone()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes())) {
                 report(gram.word, place);

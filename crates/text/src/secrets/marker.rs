@@ -13,6 +13,9 @@ use super::rules;
 const OPEN: &str = "[redacted:";
 const CLOSE: u8 = b']';
 
+/// Finds the beginning of a marker. Making one costs more than a short search.
+static OPENING: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(OPEN));
+
 /// The longest rule name. A test checks the tables against it.
 pub(super) const NAME_BYTES_MAX: usize = 40;
 
@@ -31,7 +34,7 @@ pub(super) fn between(text: &[u8], span: &Range<usize>) -> Vec<Range<usize>> {
     let to = span.end.saturating_add(LONGEST).min(text.len());
     let mut parts = Vec::new();
     let mut start = span.start;
-    for open in memmem::find_iter(text.get(from..to).unwrap_or_default(), OPEN) {
+    for open in OPENING.find_iter(text.get(from..to).unwrap_or_default()) {
         let open = from + open;
         if open >= span.end {
             break;
@@ -56,7 +59,8 @@ pub(super) fn around(text: &[u8], at: usize) -> bool {
 pub(super) fn ends(text: &[u8]) -> bool {
     let from = text.len().saturating_sub(OPEN.len() + NAME_BYTES_MAX + 1);
     let tail = text.get(from..).unwrap_or_default();
-    memmem::rfind(tail, OPEN.as_bytes()).is_some_and(|open| marker_end(tail, open) == Some(tail.len()))
+    tail.last() == Some(&CLOSE)
+        && memmem::rfind(tail, OPEN.as_bytes()).is_some_and(|open| marker_end(tail, open) == Some(tail.len()))
 }
 
 /// One past the end of the marker that begins at `start`, if there is one.

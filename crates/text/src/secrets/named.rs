@@ -38,9 +38,14 @@ pub(super) struct Beside {
 /// Longest value that is read.
 pub(super) const VALUE_BYTES_MAX: usize = 8192;
 
-/// The value beside the name at `keyword`, if a name ends there and a value follows.
-pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mut Runs) -> Option<Beside> {
-    let name = names.whole(text, keyword)?;
+/// The value beside the name that ends at `keyword`, if one follows.
+pub(super) fn read(
+    text: &[u8],
+    keyword: &Range<usize>,
+    name: Range<usize>,
+    names: &Names,
+    runs: &mut Runs,
+) -> Option<Beside> {
     if marker::around(text, name.end) {
         return None;
     }

@@ -20,7 +20,7 @@ const PART: usize = 64;
 
 /// Values at or below this sum count as random. Of random values, it misses one in 1,000 with 16
 /// characters of all kinds, one in 100 with 12 letters and digits.
-const BITS_MAX: i32 = -8;
+pub(super) const BITS_MAX: i32 = -8;
 
 /// True if a value looks random.
 pub(super) fn is_random(value: &[u8]) -> bool {
@@ -38,15 +38,30 @@ pub(super) fn written_bits(value: &[u8]) -> i32 {
 }
 
 fn sum(value: &[u8]) -> i32 {
+    bits(value).sum()
+}
+
+/// The bits of each pair of neighbours in a value.
+pub(super) fn bits(value: &[u8]) -> impl Iterator<Item = i32> + '_ {
     let pairs = &*PAIRS;
-    let bits = |pair: &[u8]| match pair {
+    value.windows(2).map(|pair| match pair {
         [first @ b'!'..=b'~', second @ b'!'..=b'~'] => {
             i32::from(pairs[usize::from(first - b'!') * KINDS + usize::from(second - b'!')])
         }
         // Blanks and other scripts are neutral.
         _ => 0,
-    };
-    value.windows(2).map(bits).sum()
+    })
+}
+
+/// The least that [`written_bits`] may say of any part of a value.
+pub(super) fn least_bits(value: &[u8]) -> i32 {
+    let (mut here, mut least) = (0, 0);
+    for bits in bits(value) {
+        here = (here + bits).min(bits);
+        least = least.min(here);
+    }
+    // Of a long part, two ends are weighed.
+    least * 2
 }
 
 static PAIRS: LazyLock<Vec<i8>> = LazyLock::new(|| {
@@ -55,6 +70,18 @@ static PAIRS: LazyLock<Vec<i8>> = LazyLock::new(|| {
     pairs.resize(KINDS * KINDS, 0);
     pairs
 });
+
+/// The least that [`written_bits`] may say of anything that a value begins with.
+pub(super) fn least_start(value: &[u8]) -> i32 {
+    if value.len() > 2 * PART {
+        return least_bits(value);
+    }
+    let sums = bits(value).scan(0, |sum, bits| {
+        *sum += bits;
+        Some(*sum)
+    });
+    sums.min().unwrap_or(0).min(0)
+}
 
 #[cfg(test)]
 mod tests {
@@ -90,6 +117,23 @@ mod tests {
     fn random_values_are_random_whatever_they_are_made_of() {
         for value in ["k7Tq0ZpX4mWvR2sL", "vX#9]q<Lz(&2:hKw", "QhzKvwXqTbNfRmJg", "x9kq2vz7mw4j"] {
             assert!(is_random(value.as_bytes()), "{value} {}", written_bits(value.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_value_has_fewer_bits_than_the_least() {
+        for value in ["k7Tq0ZpX4mWvR2sL", "some_words-and.more", "sk-sk-sk-", "AzCaAzCaAzCa"] {
+            let value = value.repeat(20);
+            let least = least_bits(value.as_bytes());
+            for start in 0..value.len() {
+                for end in start..value.len() {
+                    assert!(written_bits(&value.as_bytes()[start..end]) >= least, "{value} {start} {end}");
+                }
+            }
+            let least = least_start(value.as_bytes());
+            for end in 0..value.len() {
+                assert!(written_bits(&value.as_bytes()[..end]) >= least, "{value} {end}");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! One kind of secret, as data.
 
+use std::ops::Range;
+
 use super::named::Names;
 
 /// How a kind of secret is recognized.
@@ -25,6 +27,11 @@ pub(super) struct Rule {
     pub(super) names: Option<Names>,
     /// How many bytes before the keyword a match may begin.
     pub(super) before: usize,
+    /// The bytes right before the keyword in every match: how many there are at least, and of which
+    /// kind.
+    pub(super) front: Option<(usize, fn(u8) -> bool)>,
+    /// Finds the secret in a match, for a pattern without groups.
+    pub(super) body: Option<fn(&[u8]) -> Option<Range<usize>>>,
     /// Bytes read from the keyword on. Grows when a match fills it.
     pub(super) reach: usize,
     /// The least entropy of the secret, in bits per byte.
@@ -88,6 +95,8 @@ impl Rule {
             pattern,
             names: None,
             before: 0,
+            front: None,
+            body: None,
             reach: REACH,
             entropy_min: Some(2.6),
             judge: Judge::Shape,
@@ -145,6 +154,23 @@ impl Rule {
         Rule { before: bytes, ..self }
     }
 
+    /// The same rule, for a match that has so many such bytes right before the keyword: a quick look
+    /// before the pattern is tried.
+    pub(super) const fn front(self, bytes: usize, is_one: fn(u8) -> bool) -> Rule {
+        Rule { front: Some((bytes, is_one)), ..self }
+    }
+
+    /// The same rule, with a function that says where the secret is in a match. It costs much less
+    /// than a group.
+    pub(super) const fn body(self, body: fn(&[u8]) -> Option<Range<usize>>) -> Rule {
+        Rule { body: Some(body), ..self }
+    }
+
+    /// Whether a match is a command: it may go over many words of a line, and never over its end.
+    pub(super) fn is_command(&self) -> bool {
+        self.pattern.contains(r"[^\n")
+    }
+
     /// The same rule, looking this many bytes far.
     pub(super) const fn reach(self, bytes: usize) -> Rule {
         Rule { reach: bytes, ..self }
@@ -169,6 +195,31 @@ impl Rule {
     pub(super) const fn exact(self) -> Rule {
         Rule { case: Case::Exact, ..self }
     }
+}
+
+/// A letter of base64, of the standard alphabet or of the one for URLs.
+pub(super) fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+/// A letter or a digit.
+pub(super) fn is_alphanumeric(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+/// A digit of a number written as hexadecimal.
+pub(super) fn is_hex(byte: u8) -> bool {
+    byte.is_ascii_hexdigit()
+}
+
+/// A decimal digit.
+pub(super) fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+/// No blank and no control character.
+pub(super) fn is_graphic(byte: u8) -> bool {
+    byte.is_ascii_graphic()
 }
 
 /// A pattern for `name = "value"` in the forms that programs write: the rest of the name, quotes,

@@ -21,11 +21,24 @@ const GROWTH_MAX: usize = 10;
 
 /// The findings of each rule in the raw `text`.
 pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
+    hits_of(text, Work::new(text, TRIES_MIN), |_| true)
+}
+
+/// What rules see by its shape in a word that was put together from lines.
+pub(super) fn hits_of_wrapped(word: &[u8]) -> Vec<Hit> {
+    hits_of(word, Work::new(word, WRAPPED_TRIES_MIN), |rule| rule.judge == Judge::Shape)
+}
+
+/// Whether a rule sees something in a word that was put together from lines.
+pub(super) fn sees(word: &[u8], name: &str) -> bool {
+    !hits_of(word, Work::new(word, WRAPPED_TRIES_MIN), |rule| rule.name == name).is_empty()
+}
+
+fn hits_of(text: &[u8], mut work: Work, is_asked: impl Fn(&Rule) -> bool) -> Vec<Hit> {
     let scanner = &*SCANNER;
     let mut hits = Vec::new();
-    let mut work = Work::new(text);
     scanner.keywords.find(text, |keyword, at| {
-        for ready in scanner.rules_of(keyword) {
+        for ready in scanner.rules_of(keyword).filter(|ready| is_asked(ready.rule)) {
             ready.look(text, at.clone(), &mut hits, &mut work);
         }
     });
@@ -62,13 +75,18 @@ struct Work {
     runs: Runs,
     /// Names that are the heads of columns.
     heads: Vec<Head>,
-    /// The end of the token that contains a window.
+    /// The ends of the token and of the line that contain a window.
     token: Next,
+    line: Next,
     /// For each rule, the end of the last long value that it refused, and how often it has read it
     /// since.
     refused: Vec<(usize, u8)>,
-    /// For each rule, the end of the last token in which it tried its pattern, and its remaining
-    /// tries there.
+    /// For each rule, the last part of the text that it has read as a front.
+    fronts: Vec<Range<usize>>,
+    /// The number of tries in a short token or line.
+    tries_min: usize,
+    /// For each rule, the end of the last token or line in which it tried its pattern, and its
+    /// remaining tries there.
     tries: Vec<(usize, usize)>,
 }
 
@@ -76,21 +94,26 @@ struct Work {
 /// repeats a keyword endlessly.
 const LOOKS_MAX: u8 = 4;
 
-/// How often a rule tries its pattern in one token: this often in a short one, and once more for
-/// every few bytes of a long one.
+/// How often a rule tries its pattern without a match in one token, or in one line if it matches
+/// commands: this often in a short one, and once more for every few bytes of a long one.
 const TRIES_MIN: usize = 32;
 const BYTES_A_TRY: usize = 64;
+/// The same for words that were put together from lines.
+const WRAPPED_TRIES_MIN: usize = 4;
 
 /// Shorter values are too cheap to be remembered.
 const LONG_BYTES: usize = 256;
 
 impl Work {
-    fn new(text: &[u8]) -> Work {
+    fn new(text: &[u8], tries_min: usize) -> Work {
         Work {
+            fronts: Vec::new(),
+            tries_min,
             growth: text.len().saturating_mul(GROWTH_MAX),
             runs: Runs::default(),
             heads: Vec::new(),
             token: Next::default(),
+            line: Next::default(),
             refused: Vec::new(),
             tries: Vec::new(),
         }
@@ -104,19 +127,52 @@ impl Work {
         })
     }
 
-    /// True if a rule has tried its pattern often enough in the token around `at`. A token that
-    /// repeats a keyword is not read again for each.
-    fn is_tried(&mut self, text: &[u8], rule: usize, at: usize) -> bool {
-        let end = self.token.at(text, at, token_end);
-        if self.tries.len() <= rule {
-            self.tries.resize(rule + 1, (0, 0));
+    /// True if the bytes before a keyword can be the front of a match: a quick check. Each byte is
+    /// read once.
+    fn has_front(&mut self, text: &[u8], ready: &Ready, keyword: usize) -> bool {
+        let Some((bytes, is_one)) = ready.rule.front else { return true };
+        if self.fronts.len() <= ready.number {
+            self.fronts.resize(ready.number + 1, 0..0);
         }
-        let Some(last) = self.tries.get_mut(rule) else { return false };
+        let Some(seen) = self.fronts.get_mut(ready.number) else { return true };
+        let mut from = keyword;
+        while from > 0 && keyword - from < bytes {
+            if from == seen.end && seen.start < from {
+                from = seen.start;
+                break;
+            }
+            if !text.get(from - 1).is_some_and(|&byte| is_one(byte)) {
+                break;
+            }
+            from -= 1;
+        }
+        *seen = from..keyword;
+        keyword - from >= bytes
+    }
+
+    /// Whether a rule has tried its pattern often enough in the token or line around `at`. One that
+    /// holds a keyword over and over is not read again for each.
+    fn is_tried(&mut self, text: &[u8], ready: &Ready, at: usize) -> bool {
+        let end = match ready.is_of_line {
+            true => self.line.at(text, at, |rest| memchr::memchr(b'\n', rest)),
+            false => self.token.at(text, at, token_end),
+        };
+        if self.tries.len() <= ready.number {
+            self.tries.resize(ready.number + 1, (0, 0));
+        }
+        let Some(last) = self.tries.get_mut(ready.number) else { return false };
         if at >= last.0 {
-            *last = (end, TRIES_MIN + (end - at.min(end)) / BYTES_A_TRY);
+            *last = (end, self.tries_min + (end - at.min(end)) / BYTES_A_TRY);
         }
         last.1 = last.1.saturating_sub(1);
         last.1 == 0
+    }
+
+    /// What was found counts as no try.
+    fn found(&mut self, rule: usize) {
+        if let Some(last) = self.tries.get_mut(rule) {
+            last.1 += 1;
+        }
     }
 
     fn refuse(&mut self, rule: usize, value: &Range<usize>) {
@@ -146,7 +202,13 @@ impl Scanner {
     fn new() -> Scanner {
         let rules: Vec<Ready> = rules::all()
             .enumerate()
-            .map(|(number, rule)| Ready { number, rule, regex: OnceLock::new() })
+            .map(|(number, rule)| Ready {
+                number,
+                rule,
+                is_of_line: rule.is_command() || rule.before > 0,
+                has_own_front: has_own_front(rule),
+                regex: OnceLock::new(),
+            })
             .collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
@@ -174,6 +236,10 @@ impl Scanner {
 struct Ready {
     number: usize,
     rule: &'static Rule,
+    /// Whether its tries are counted by line and not by token.
+    is_of_line: bool,
+    /// Whether no keyword can be a part of its front, so that a try needs as many bytes of text.
+    has_own_front: bool,
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -212,20 +278,29 @@ impl Ready {
     /// The secret that the pattern matches, without markers in it.
     fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
         let rule = self.rule;
-        if (rule.before == 0 && work.is_tried(text, self.number, keyword.start))
+        if !work.has_front(text, self, keyword.start)
+            || (!self.has_own_front && work.is_tried(text, self, keyword.start))
             || work.is_settled(self.number, keyword.start)
         {
             return None;
         }
         let (whole, secret, bare) = self.matched(text, keyword, work)?;
-        // If the pattern matches beyond the secret, it has found the end itself.
+        let secret = match rule.body {
+            Some(body) => {
+                let place = body(text.get(whole.clone())?)?;
+                whole.start + place.start..whole.start + place.end
+            }
+            None => secret,
+        };
+        // A pattern that goes on behind the secret has itself said where it ends.
         let ends = whole.end > secret.end || ends_word(text, secret.end);
         if secret.is_empty() || !ends || (rule.edge && !begins_word(text, whole.start)) {
             return None;
         }
         let parts = unmarked(text, &secret, |value| plausible::is_secret(rule, value, bare));
-        if parts.is_none() {
-            work.refuse(self.number, &secret);
+        match parts {
+            Some(_) => work.found(self.number),
+            None => work.refuse(self.number, &secret),
         }
         parts
     }
@@ -241,6 +316,9 @@ impl Ready {
     ) -> Option<(Range<usize>, Range<usize>, bool)> {
         let regex = self.regex()?;
         let from = keyword.start.saturating_sub(self.rule.before);
+        // No match that begins before its keyword goes over a line end.
+        let near = text.get(from..keyword.start)?;
+        let from = from + memchr::memrchr(b'\n', near).map_or(0, |end| end + 1);
         let mut reach = self.rule.reach;
         loop {
             let to = keyword.start.saturating_add(reach).min(text.len());
@@ -264,12 +342,7 @@ impl Ready {
                 work.growth -= cost;
                 continue;
             }
-            let groups = regex.captures_at(found.map(|_| window)?, start)?;
-            let whole = groups.get(0)?.range();
-            let (secret, group) = (1..groups.len())
-                .find_map(|group| groups.get(group).map(|secret| (secret.range(), group)))
-                .unwrap_or((whole.clone(), 0));
-            let bare = groups.len() > 2 && group + 1 == groups.len();
+            let (whole, secret, bare) = parts(regex, window, start, found?.range())?;
             let covers = from + whole.start <= keyword.start && keyword.end <= from + whole.end;
             let place = |part: Range<usize>| from + part.start..from + part.end;
             return covers.then(|| (place(whole), place(secret), bare));
@@ -281,6 +354,30 @@ impl Ready {
     }
 }
 
+fn has_own_front(rule: &Rule) -> bool {
+    rule.front.is_some_and(|(_, is_one)| !rule.keywords.iter().any(|word| word.bytes().all(is_one)))
+}
+
+/// Whole match, secret, and whether the last of several groups matched. A pattern without groups
+/// is not tried again for them.
+fn parts(
+    regex: &Regex,
+    window: &[u8],
+    start: usize,
+    whole: Range<usize>,
+) -> Option<(Range<usize>, Range<usize>, bool)> {
+    if regex.captures_len() == 1 {
+        return Some((whole.clone(), whole, false));
+    }
+    let groups = regex.captures_at(window, start)?;
+    let whole = groups.get(0)?.range();
+    let (secret, group) = (1..groups.len())
+        .find_map(|group| groups.get(group).map(|secret| (secret.range(), group)))
+        .unwrap_or((whole.clone(), 0));
+    let bare = groups.len() > 2 && group + 1 == groups.len();
+    Some((whole, secret, bare))
+}
+
 /// The secret beside a name, without markers in it.
 fn beside(
     rule: &'static Rule,
@@ -289,12 +386,11 @@ fn beside(
     keyword: &Range<usize>,
     work: &mut Work,
 ) -> Option<Vec<Range<usize>>> {
-    if !names.is_option
-        && let Some(name) = names.column(text, keyword).filter(|name| columns::is_head(text, name))
-    {
-        work.heads.push(Head { rule, name });
+    let name = names.whole(text, keyword)?;
+    if !names.is_option && !names.is_weak(text, keyword) && columns::is_head(text, &name) {
+        work.heads.push(Head { rule, name: name.clone() });
     }
-    let found = named::read(text, keyword, names, &mut work.runs)?;
+    let found = named::read(text, keyword, name, names, &mut work.runs)?;
     let name = text.get(found.name)?;
     found
         .values

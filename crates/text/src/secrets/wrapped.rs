@@ -8,7 +8,6 @@
 use std::ops::Range;
 
 use super::random;
-use super::rule::Judge;
 use super::scan::{self, Hit, is_word};
 
 /// Shorter words are not tokens.
@@ -21,6 +20,8 @@ const LINES_MAX: usize = 64;
 const INDENT_MAX: usize = 8;
 /// Shorter parts cannot look random.
 const REST_BYTES_MIN: usize = 4;
+/// What goes on behind a line end has fewer bits than words (`random`).
+const REST_BITS: i32 = -2;
 
 /// Adds values that continue over line ends.
 pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
@@ -75,13 +76,26 @@ fn parts(text: &[u8], end: usize) -> Vec<Range<usize>> {
     parts
 }
 
+/// Whether anything in a word can be a token that goes over a line end: some part of the word looks
+/// random, or what follows a line end does. Words of a text do not, and cost no look at all rules.
+fn looks_random(word: &[u8], cuts: &[usize]) -> bool {
+    let is_part_of_one = |cut: &[usize]| {
+        let part = cut.first().zip(cut.last()).and_then(|(from, to)| word.get(*from..*to));
+        part.is_some_and(|part| random::least_start(part) < REST_BITS)
+    };
+    random::least_bits(word) <= random::BITS_MAX || cuts.windows(2).any(is_part_of_one)
+}
+
 fn add_hits_of(text: &[u8], parts: &[Range<usize>], hits: &mut Vec<Hit>) {
-    let word: Vec<u8> = parts.iter().filter_map(|part| text.get(part.clone())).flatten().copied().collect();
+    let word = parts.iter().filter_map(|part| text.get(part.clone())).collect::<Vec<_>>().concat();
     let mut cuts = Vec::with_capacity(parts.len());
     for part in parts {
         cuts.push(cuts.last().copied().unwrap_or(0) + part.len());
     }
-    for hit in scan::hits(&word).into_iter().filter(|hit| hit.judge == Judge::Shape) {
+    if !looks_random(&word, &cuts) {
+        return;
+    }
+    for hit in scan::hits_of_wrapped(&word) {
         let Some(end) = end(&word, &hit, &cuts) else { continue };
         for (part, cut) in parts.iter().zip(&cuts) {
             let begins = cut - part.len();
@@ -97,12 +111,23 @@ fn add_hits_of(text: &[u8], parts: &[Range<usize>], hits: &mut Vec<Hit>) {
 /// The end of a hit that spans line ends, with all parts that are better evidence together than
 /// those before them.
 fn end(word: &[u8], hit: &Hit, cuts: &[usize]) -> Option<usize> {
+    let inside: Vec<usize> =
+        cuts.iter().copied().filter(|cut| (hit.span.start + 1..hit.span.end).contains(cut)).collect();
+    // What is a token stays one with more behind it. Most are one after a part or two, so the first
+    // such cut is looked for in steps that double, and then by halves.
+    let line = cuts.iter().copied().rfind(|&cut| cut <= hit.span.start).unwrap_or_default();
+    let is_alone = |cut: usize| word.get(line..cut).is_some_and(|before| scan::sees(before, hit.rule));
+    let (mut from, mut to) = (0, 1);
+    while inside.get(to - 1).is_some_and(|&cut| !is_alone(cut)) {
+        (from, to) = (to, to * 2);
+    }
+    let unsure = inside.get(from..to.min(inside.len())).unwrap_or_default();
+    let alone_from = from + unsure.partition_point(|&cut| !is_alone(cut));
     let mut end = hit.span.end;
-    for &cut in cuts.iter().rev().filter(|cut| (hit.span.start + 1..hit.span.end).contains(cut)) {
-        let (before, rest) = (word.get(..cut)?, word.get(cut..end)?);
-        let is_alone = scan::hits(before).iter().any(|alone| alone.rule == hit.rule);
-        let is_one = match is_alone {
-            true => rest.len() >= REST_BYTES_MIN && random::written_bits(rest) < -2,
+    for (at, &cut) in inside.iter().enumerate().rev() {
+        let rest = word.get(cut..end)?;
+        let is_one = match at >= alone_from {
+            true => rest.len() >= REST_BYTES_MIN && random::written_bits(rest) < REST_BITS,
             false => word.get(hit.span.start..end).is_some_and(random::is_random),
         };
         if is_one {

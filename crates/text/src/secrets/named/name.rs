@@ -51,13 +51,8 @@ impl Names {
         Some(start..end)
     }
 
-    /// The name around a keyword, if it can be the head of a column: not an ordinary word.
-    pub(in crate::secrets) fn column(&self, text: &[u8], keyword: &Range<usize>) -> Option<Range<usize>> {
-        if self.is_weak(text, keyword) { None } else { self.whole(text, keyword) }
-    }
-
     /// True if the keyword is also an ordinary word.
-    pub(super) fn is_weak(&self, text: &[u8], keyword: &Range<usize>) -> bool {
+    pub(in crate::secrets) fn is_weak(&self, text: &[u8], keyword: &Range<usize>) -> bool {
         let word = text.get(keyword.clone()).unwrap_or_default();
         self.weak.iter().any(|weak| word.eq_ignore_ascii_case(weak.as_bytes()))
     }

@@ -24,19 +24,21 @@ impl Kinds {
 
 /// Shannon entropy in bits per byte.
 pub(super) fn entropy(value: &[u8]) -> f32 {
-    let mut counts = [0u32; 256];
+    let mut counts = [0u16; 256];
     for &byte in value {
-        counts[usize::from(byte)] += 1;
+        counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);
     }
     let length = value.len() as f32;
-    -counts
-        .iter()
-        .filter(|&&count| count > 0)
-        .map(|&count| {
-            let share = count as f32 / length;
-            share * share.log2()
-        })
-        .sum::<f32>()
+    let mut bits = 0.0;
+    for &byte in value {
+        // Each kind of byte once.
+        let count = std::mem::take(&mut counts[usize::from(byte)]);
+        if count > 0 {
+            let share = f32::from(count) / length;
+            bits -= share * share.log2();
+        }
+    }
+    bits
 }
 
 pub(super) fn has_any(value: &[u8], words: &[&str]) -> bool {

@@ -1,6 +1,6 @@
 //! Tokens of tools that build, test, check and ship software.
 
-use crate::secrets::rule::{Judge, Rule, assigned};
+use crate::secrets::rule::{Judge, Rule, assigned, is_graphic};
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -121,6 +121,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[a-f0-9]{8}:([a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com",
     )
     .before(34)
+    .front(18, is_graphic)
     .reach(32)
     .entropy(1.5),
     Rule::named(

@@ -1,6 +1,6 @@
 //! Keys of clouds, hosting, networks and infrastructure.
 
-use crate::secrets::rule::{Rule, assigned};
+use crate::secrets::rule::{Rule, assigned, is_alphanumeric, is_base64, is_graphic};
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -90,6 +90,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}",
     )
     .before(3)
+    .front(3, is_graphic)
     .reach(64),
     Rule::token(
         "azure-devops-token",
@@ -99,6 +100,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}",
     )
     .before(76)
+    .front(76, is_alphanumeric)
     .reach(16),
     Rule::token(
         "azure-resource-key",
@@ -111,6 +113,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         ),
     )
     .before(76)
+    .front(33, is_base64)
     .reach(32)
     .entropy(4.3),
     Rule::named(
@@ -272,6 +275,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}",
     )
     .before(14)
+    .front(14, is_alphanumeric)
     .reach(128),
     Rule::token("upcloud-token", "UpCloud", "API token", &["ucat_"], r"ucat_[A-Z0-9]{26}").entropy(3.0),
     Rule::token(

@@ -1,6 +1,6 @@
 //! Keys of databases, data platforms, content and file stores.
 
-use crate::secrets::rule::{Rule, assigned};
+use crate::secrets::rule::{Rule, assigned, is_alphanumeric};
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -97,6 +97,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     ),
     Rule::token("maxmind-key", "MaxMind", "license key", &["_mmk"], r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk")
         .before(36)
+        .front(29, is_alphanumeric)
         .reach(8),
     Rule::beside(
         "maxmind-key-named",

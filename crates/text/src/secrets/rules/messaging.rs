@@ -1,6 +1,6 @@
 //! Tokens of chat, mail, telephony and publishing services.
 
-use crate::secrets::rule::{Judge, Rule, assigned};
+use crate::secrets::rule::{Judge, Rule, assigned, is_base64, is_digit, is_hex};
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -59,6 +59,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[\w-]{11,40}:APA91b[\w-]{130,}",
     )
     .before(40)
+    .front(11, is_base64)
     .reach(192)
     .entropy(4.0),
     Rule::beside(
@@ -109,6 +110,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .entropy(2.6),
     Rule::named("mailchimp-key", "Mailchimp", "API key", &["-us"], r"([a-f0-9]{32}-us\d{1,2})")
         .before(32)
+        .front(32, is_hex)
         .reach(8)
         .entropy(3.0)
         .exact(),
@@ -194,6 +196,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     ),
     Rule::token("telegram-bot-token", "Telegram", "bot token", &[":AA"], r"\d{8,10}:AA[\w-]{32,33}")
         .before(10)
+        .front(8, is_digit)
         .reach(64)
         .inside_words(),
     Rule::beside(

@@ -1,6 +1,6 @@
 //! Keys of monitoring services: logs, errors, metrics, analytics.
 
-use crate::secrets::rule::{Judge, Rule, assigned};
+use crate::secrets::rule::{Judge, Rule, assigned, is_alphanumeric};
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -87,6 +87,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"(?:[a-f0-9]{36}|(?:eu|us|gov)[a-f0-9x]{33,34})NRAL",
     )
     .before(36)
+    .front(35, is_alphanumeric)
     .reach(8)
     .entropy(2.0),
     Rule::token(

@@ -1,6 +1,8 @@
 //! Secrets known by their context, from any service: a key block, a header, a URL, a value after a
 //! telling name.
 
+use std::ops::Range;
+
 use crate::secrets::named::Names;
 use crate::secrets::rule::{ANY, Judge, Rule};
 
@@ -279,14 +281,15 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["-----BEGIN"],
         concat!(
             r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
-            r"(?:((?:[^-]|-[^-])*?)-?-----END|((?:[A-Za-z0-9+/=\s]|\\+[nrt]){40,}",
+            r"(?:(?:[^-]|-[^-])*?-?-----END|(?:[A-Za-z0-9+/=\s]|\\+[nrt]){40,}",
             // Lines with a number or a file name before them, or with headers.
             r"|(?:(?:[ \t]*(?:\r?\n|(?:\\+r)?\\+n))+(?:[ \t]*\d{1,7}[ \t]*(?:\xe2\x86\x92|[:|\t])[ \t]?",
             r"|[^\s\\]{1,120}?[:-]\d{1,7}[:-]|[ \t>+-]{0,8})",
-            r"(?:[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{4,}))+))",
+            r"(?:[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{4,}))+)",
         ),
     )
     .exact()
+    .body(between_dashes)
     .reach(16 * 1024)
     .judge(Judge::KeyBody),
     Rule::named(
@@ -407,3 +410,15 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     )
     .entropy(4.0),
 ];
+
+/// The body of a key block: what is behind the line that begins it, and before the one that ends it.
+fn between_dashes(block: &[u8]) -> Option<Range<usize>> {
+    const DASHES: &[u8] = b"-----";
+    let begin = DASHES.len() + memchr::memmem::find(block.get(DASHES.len()..)?, DASHES)?;
+    let start = begin + DASHES.len();
+    let end = match block.strip_suffix(b"-----END") {
+        Some(body) if body.len() >= start => body.strip_suffix(b"-").unwrap_or(body).len().max(start),
+        _ => block.len(),
+    };
+    Some(start..end)
+}
