@@ -23,8 +23,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Answers on every connection that sends a request within `patience`; ends only with the
 /// program.
 pub(super) async fn accept(listener: TcpListener, router: Router, patience: Duration) {
+    accept_up_to(CONNECTIONS_MAX, listener, router, patience).await;
+}
+
+/// The same with `connections_max` at a time: others wait until one is closed.
+async fn accept_up_to(connections_max: usize, listener: TcpListener, router: Router, patience: Duration) {
     let service = TowerToHyperService::new(router);
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let room = Arc::new(Semaphore::new(connections_max));
     while let Ok(place) = Arc::clone(&room).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
@@ -73,6 +78,40 @@ mod tests {
             };
             assert!(said.ends_with("hello"), "{said}");
             assert!(!is_open, "half a request holds its connection");
+        });
+    }
+
+    #[test]
+    fn only_so_many_connections_are_open_at_a_time() {
+        const PATIENCE: Duration = Duration::from_millis(400);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let router = Router::new().route("/", axum::routing::get(async || "hello"));
+            let asked = tokio::task::spawn_blocking(move || {
+                let half = || {
+                    let mut half = TcpStream::connect(address).unwrap();
+                    half.write_all(b"GET / HTTP/1.1\r\nhost: x").unwrap();
+                    half
+                };
+                let halves = [half(), half()];
+                let mut third = TcpStream::connect(address).unwrap();
+                third.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+                third.set_read_timeout(Some(PATIENCE / 4)).unwrap();
+                let early = third.read(&mut [0; 8]).is_ok();
+                third.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+                let mut said = String::new();
+                third.read_to_string(&mut said).unwrap();
+                drop(halves);
+                (early, said)
+            });
+            let (early, said) = tokio::select! {
+                () = accept_up_to(2, listener, router, PATIENCE) => panic!("it ended"),
+                asked = asked => asked.unwrap(),
+            };
+            assert!(!early, "a third connection was answered while two were open");
+            assert!(said.ends_with("hello"), "{said}");
         });
     }
 }
