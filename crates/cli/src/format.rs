@@ -58,6 +58,7 @@ pub fn money(usd: Option<f64>, is_complete: bool) -> String {
 
 /// Tokens in three digits and a unit, for prose: `950`, `12.3k`, `4.1M`.
 pub fn tokens(count: u64) -> String {
+    let bound = if count == u64::MAX { "≥ " } else { "" };
     let mut value = count as f64;
     let mut unit = 0;
     const UNITS: [&str; 4] = ["", "k", "M", "G"];
@@ -68,7 +69,7 @@ pub fn tokens(count: u64) -> String {
     match unit {
         0 => count.to_string(),
         _ if value < 99.95 => format!("{value:.1}{}", UNITS[unit]),
-        _ => format!("{value:.0}{}", UNITS[unit]),
+        _ => format!("{bound}{value:.0}{}", UNITS[unit]),
     }
 }
 
@@ -86,10 +87,13 @@ pub fn are(number: u64) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
-/// A number with separators: `12,345`.
+/// A number with separators: `12,345`. The largest number is where sums stop: it is a bound.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
+    if number == u64::MAX {
+        out.push_str("≥ ");
+    }
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
@@ -131,6 +135,13 @@ mod tests {
             [(Some(0.066), true), (Some(1204.5), false), (None, false)].map(|(usd, all)| money(usd, all));
         assert_eq!(read, ["$0.07", "≥ $1,204.50", "unknown"]);
         assert_eq!([999, 12_345, 4_100_000, 553_761_458].map(tokens), ["999", "12.3k", "4.1M", "554M"]);
+    }
+
+    #[test]
+    fn a_sum_that_stopped_at_the_largest_number_is_a_bound() {
+        assert_eq!(thousands(u64::MAX), "≥ 18,446,744,073,709,551,615");
+        assert!(tokens(u64::MAX).starts_with("≥ 1844"), "{}", tokens(u64::MAX));
+        assert!(!tokens(u64::MAX / 2).contains('≥') && !thousands(u64::MAX - 1).contains('≥'));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A table that fits is printed unchanged. Otherwise columns marked [`Column::shrinks`] or
 //! [`Column::wraps`] become narrower, down to their minimum width. Then columns marked
 //! [`Column::spare`] are left out, the largest number first. Without a width (output into a file or
-//! a pipe) nothing is cut.
+//! a pipe) only names of more than a thousand columns are cut.
 //!
 //! This is not a library, because a cell must first pass retro's own escaping of control and hidden
 //! characters, and its width is known only then.
@@ -95,11 +95,13 @@ impl Table {
 
     /// Adds a row with its own style, such as a total.
     pub fn styled(&mut self, cells: Vec<String>, style: Style) {
-        let clean = |cell: String| {
+        let clean = |(at, cell): (usize, String)| {
             let indent = cell.len() - cell.trim_start_matches(' ').len();
-            format!("{}{}", " ".repeat(indent), one_line(&cell, usize::MAX))
+            let is_text = self.columns.get(at).is_some_and(|column| column.fit == Fit::Wrap);
+            let columns_max = if is_text { usize::MAX } else { NAME_COLUMNS_MAX };
+            format!("{}{}", " ".repeat(indent), one_line(&cell, columns_max))
         };
-        self.rows.push(Row { cells: cells.into_iter().map(clean).collect(), style });
+        self.rows.push(Row { cells: cells.into_iter().enumerate().map(clean).collect(), style });
     }
 
     /// Adds several rows.
@@ -238,6 +240,9 @@ impl Row {
 /// Blanks between columns.
 const GAP: usize = 2;
 
+/// A longer name is cut, whatever the room. Texts that may wrap are not.
+const NAME_COLUMNS_MAX: usize = 1000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +316,17 @@ mod tests {
         assert!(!lines.contains('…'), "{lines}");
         for text in ["a-project-with-a-very-long-name", "-backup2", "切られます", "lines"] {
             assert!(lines.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_end_is_cut_in_a_pipe_too() {
+        let table = Table::new([Column::left("model"), Column::right("cost")])
+            .rows([vec!["m".repeat(100_000), "$1".to_owned()]]);
+        for room in [None, Some(80)] {
+            let lines = table.lines(room);
+            assert!(lines.iter().all(|line| width(line) <= 1_100), "{room:?}");
+            assert!(plain(&lines).contains('…'));
         }
     }
 

@@ -1,11 +1,14 @@
-//! One number for one thing: every figure that two commands show is the same in both.
+//! One number for one thing: every figure that two commands show, or a command and the page, is the
+//! same in both.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod machine;
 
+use base64::Engine;
 use machine::Machine;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What the commands say, as JSON.
 struct Said {
@@ -139,6 +142,88 @@ fn what_two_commands_show_is_the_same() {
             all(&shown["entries"], "figures", &mut figures);
             let failed: u64 = figures.iter().filter_map(|turn| turn["failed_calls"].as_u64()).sum();
             assert_eq!(Some(failed), reading(digest, "failed_command_count"), "{id}");
+        }
+    }
+}
+
+/// What a chunk of the page holds.
+fn chunk(folder: &Path, name: &str) -> Value {
+    let script = std::fs::read_to_string(folder.join(format!("data/{name}.js"))).unwrap();
+    let packed = script.trim_end().strip_suffix("\")").unwrap().rsplit_once('"').unwrap().1;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(packed).unwrap();
+    let mut json = vec![0; 16 * 1024 * 1024];
+    let length = libdeflater::Decompressor::new().deflate_decompress(&bytes, &mut json).unwrap();
+    serde_json::from_slice(&json[..length]).unwrap()
+}
+
+/// The rows of the page's lists, and the sum of the costs of all its cells.
+fn rows_of_the_page(folder: &Path, meta: &Value) -> (Vec<Value>, i64) {
+    let (mut rows, mut nano) = (Vec::new(), 0);
+    for month in meta["months"].as_array().unwrap() {
+        let month = chunk(folder, &format!("rows/{}", text(month, "month")));
+        let columns = month["rows"].as_object().unwrap();
+        for at in 0..columns["length"].as_u64().unwrap() as usize {
+            let fields = columns.iter().filter(|(_, column)| column.is_array());
+            let row = fields.map(|(name, column)| (name.clone(), column[at].clone()));
+            rows.push(Value::Object(row.collect()));
+        }
+        nano += month["cells"]["nano"].as_array().unwrap().iter().filter_map(Value::as_i64).sum::<i64>();
+    }
+    (rows, nano)
+}
+
+#[test]
+fn the_page_has_the_figures_of_the_commands() {
+    let machine = Machine::with_demo();
+    let said = Said::of(&machine);
+    let folder = machine.root().with_file_name("page");
+    machine.json(&["dashboard", "build", "--out", folder.to_str().unwrap()]);
+    let meta = chunk(&folder, "meta");
+    let (rows, nano) = rows_of_the_page(&folder, &meta);
+
+    assert_eq!(meta["sessions"].as_u64(), Some(said.list.len() as u64));
+    assert_eq!(rows.len(), said.list.len());
+    // Asking leaves a little behind in the index.
+    let status = machine.json(&[]);
+    let health = &chunk(&folder, "health")["status"];
+    for name in
+        ["captured", "found", "unread", "only_here", "source_bytes", "store_bytes", "memories_waiting"]
+    {
+        assert_eq!(health[name], status[name], "{name}");
+    }
+    assert_eq!(meta["captured"], status["captured"]);
+    assert_eq!(meta["limits"]["windows"], machine.json(&["usage", "limits"])["windows"]);
+    let usd = said.report["cost_usd"].as_f64().unwrap();
+    assert!((nano as f64 / 1e9 - usd).abs() < 1e-6, "{nano} {usd}");
+
+    // Sums over the sessions that the page counts as real work.
+    let sum = |name: &str| rows.iter().filter_map(|row| row[name].as_u64()).sum::<u64>();
+    assert_eq!(Some(sum("added")), said.report["lines_added"].as_u64());
+    assert_eq!(Some(sum("removed")), said.report["lines_removed"].as_u64());
+    let real = |row: &&Value| row["real"] == true;
+    assert_eq!(Some(rows.iter().filter(real).count() as u64), said.report["real"].as_u64());
+    let well = rows.iter().filter(real).filter(|row| row["outcome"] == "success").count() as u64;
+    assert_eq!(Some(well), said.outcome["counts"]["success"].as_u64());
+    let seconds: u64 = rows.iter().filter_map(|row| row["active_ms"].as_u64()).map(|ms| ms / 1000).sum();
+    assert_eq!(Some(seconds), said.report["active_seconds"].as_u64());
+
+    for (session, digest) in said.list.iter().zip(&said.digests) {
+        let id = text(session, "session_id");
+        let row =
+            rows.iter().find(|row| row["session_id"] == id).unwrap_or_else(|| panic!("{id} is missing"));
+        for (name, value) in session.as_object().unwrap() {
+            assert_eq!(&row[name], value, "{id} {name}");
+        }
+        let count = |name: &str| row[name].as_u64();
+        assert_eq!(count("active_ms").map(|ms| ms / 1000), reading(digest, "active_seconds"), "{id}");
+        assert_eq!(count("failed"), reading(digest, "failed_command_count"), "{id}");
+        assert_eq!(row["real"], digest["quality"]["real"], "{id}");
+        assert_eq!(row["reason"], digest["outcome"]["reason"], "{id}");
+        for (name, list) in [("files", &digest["files"]), ("corrections", &digest["corrections"])] {
+            assert_eq!(count(name), Some(list.as_array().map_or(0, Vec::len) as u64), "{id} {name}");
+        }
+        for name in ["added", "removed"] {
+            assert_eq!(count(name), digest["lines"][name].as_u64(), "{id} {name}");
         }
     }
 }

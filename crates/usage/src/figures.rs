@@ -65,6 +65,10 @@ pub struct Bounds {
     pub undecided_responses: u64,
     /// True if it includes responses without figures in the log.
     pub has_unlogged_answers: bool,
+    /// Whether there are more tokens of a kind than can be counted: the count stopped at the largest
+    /// number.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_more_tokens: bool,
 }
 
 impl Bounds {
@@ -203,6 +207,7 @@ impl Sum {
                 unpriced_responses: self.unpriced_responses,
                 undecided_responses: self.undecided_responses,
                 has_unlogged_answers: self.is_open,
+                has_more_tokens: self.tokens.total() == u64::MAX,
             },
         }
     }

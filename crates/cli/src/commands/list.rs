@@ -133,7 +133,7 @@ pub fn tell(context: &Context, view: &ListView, is_filtered: bool) -> Result<(),
             "No sessions found. `retro demo` shows what retro does, `retro agents` says where it looked.",
         ),
         _ => {
-            context.table(&table(view))?;
+            context.table(&table(view, Moment::of(context)))?;
             context.say(&summary(view));
         }
     }
@@ -152,30 +152,51 @@ pub fn tell(context: &Context, view: &ListView, is_filtered: bool) -> Result<(),
     Ok(())
 }
 
-fn table(view: &ListView) -> Table {
+/// How much of a time is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// Day and time of day.
+    Whole,
+    /// The day: a narrow terminal has better use for the rest of the column.
+    Day,
+}
+
+impl Moment {
+    fn of(context: &Context) -> Moment {
+        const WIDE_COLUMNS: usize = 120;
+        match context.room() {
+            Some(columns) if columns < WIDE_COLUMNS => Moment::Day,
+            _ => Moment::Whole,
+        }
+    }
+}
+
+/// What a session was about, how it ended and what it cost come first; what is left out first
+/// on a narrow terminal is last in the order of `spare`.
+fn table(view: &ListView, last: Moment) -> Table {
     let dim = Style::new().dimmed();
     let columns = [
         Column::left(" "),
-        Column::left("agent").spare(1),
+        Column::left("agent").spare(4),
         Column::left("session").shrinks_inside(13).style(AnsiColor::Yellow.on_default()),
         Column::left("last").style(dim),
-        Column::left("project").shrinks(12).spare(2),
-        Column::left("ended").spare(7).style(dim),
+        Column::left("project").shrinks(8).spare(3),
+        Column::left("ended").spare(1).style(dim),
         Column::right("turns").spare(5),
         Column::right("lasted").spare(6).style(dim),
-        Column::right("cost").spare(3),
-        Column::right("size").spare(4).style(dim),
-        Column::left("title").shrinks(20),
+        Column::right("cost").spare(2),
+        Column::right("size").spare(7).style(dim),
+        Column::left("title").shrinks(24),
     ];
     // If the store has none of the sessions, columns with its data would be empty.
     let is_known = view.sessions.iter().any(|session| session.captured);
-    Table::new(columns).rows(view.sessions.iter().map(|session| row(session, is_known)))
+    Table::new(columns).rows(view.sessions.iter().map(|session| row(session, is_known, last)))
 }
 
 /// Words of a title shown before the part that distinguishes it from others.
 const START_WORDS: usize = 3;
 
-fn row(session: &SessionView, is_known: bool) -> Vec<String> {
+fn row(session: &SessionView, is_known: bool, last: Moment) -> Vec<String> {
     let mark = match (session.captured, session.up_to_date, session.on_disk) {
         _ if session.forgotten => "×",
         _ if session.evicted && session.up_to_date => "□",
@@ -198,7 +219,10 @@ fn row(session: &SessionView, is_known: bool) -> Vec<String> {
         mark.to_owned(),
         session.agent.clone(),
         session.short_id.clone(),
-        format::time(session.ended_at),
+        match (last, session.ended_at) {
+            (Moment::Day, Some(at)) => format::day(at),
+            _ => format::time(session.ended_at),
+        },
         session.project.clone().unwrap_or_else(dash),
         session.outcome.clone().filter(|outcome| outcome != "unknown").unwrap_or_default(),
         session.turns.map_or_else(unknown, |turns| turns.to_string()),
