@@ -6,6 +6,7 @@
 //! to it, bytes that continue none start the next one.
 
 mod folder;
+mod half;
 mod live;
 mod reading;
 mod shared;
@@ -21,7 +22,8 @@ use retro_text::redact;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use crate::discover::{self, Cut, SessionFiles, SharedFile};
+use crate::discover::{Cut, SessionFiles, SharedFile};
+use crate::door::Door;
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::session_row::{SourceFacts, facts_of, merged_facts, session_row};
 use crate::{Error, stamp};
@@ -101,6 +103,7 @@ pub fn session(
 /// A session being captured.
 struct Capture<'a> {
     store: &'a Store,
+    door: Door,
     session: &'a SessionFiles,
     stamps: &'a Stamps,
     is_old: bool,
@@ -144,6 +147,7 @@ impl<'a> Capture<'a> {
         };
         Ok(Capture {
             store,
+            door: Door::of(store)?,
             session,
             stamps: before.stamps,
             is_old: before.is_old,
@@ -196,7 +200,7 @@ impl<'a> Capture<'a> {
         }
         let named = self.file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
         let is_in_database = matches!(found.held, Kept::Rows { .. });
-        let rows = match is_in_database.then(|| discover::rows(found)).transpose() {
+        let rows = match is_in_database.then(|| self.door.rows(found)).transpose() {
             Ok(rows) => rows,
             Err(error) => {
                 self.failed.push((found.path.clone(), error.to_string()));
@@ -205,6 +209,7 @@ impl<'a> Capture<'a> {
         };
         let target = source::Target {
             store: self.store,
+            door: &self.door,
             agent: self.session.agent,
             key: &self.session.key,
             found,

@@ -1,11 +1,14 @@
 //! The catalog of a folder that is one source: how its files looked when they were last read, and
 //! which of their contents are in the raw file.
 
-use retro_agents::{files_of, open_regular};
+use retro_agents::{Encoding, files_of};
 use retro_store::pieces::{Told, each_piece};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+
+use crate::discover::Cut;
+use crate::door::Door;
 
 /// The known files of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,12 +40,13 @@ impl Catalog {
 
     /// Whether a folder has a file that the raw file lacks, even if its stamp is unchanged. Skips
     /// unreadable files.
-    pub(crate) fn lacks_file_of(&self, folder: &Path) -> bool {
+    pub(crate) fn lacks_file_of(&self, door: &Door, folder: &Path) -> bool {
         let mut lacks = false;
         files_of(folder, &mut |file| {
             let Ok(file) = file else { return };
             let mut content = Content::of(file.name);
-            let read = open_regular(file.path).and_then(|live| content.push_all(live));
+            let live = door.open_path(file.path, Encoding::Plain, &Cut::default());
+            let read = live.and_then(|live| content.push_all(live));
             lacks = lacks || (read.is_ok() && !self.kept.contains(&content.name()));
         });
         lacks

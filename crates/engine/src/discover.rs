@@ -327,34 +327,14 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
     UNSUPPORTED.iter().filter(|agent| home.join(agent.marker).is_dir()).map(|agent| agent.title).collect()
 }
 
-/// The first bytes of a source, decompressed if necessary.
-pub(crate) fn read_head(file: &Found, bytes: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    open(file)?.take(bytes as u64).read_to_end(&mut head)?;
-    Ok(head)
-}
-
 pub(crate) fn head_of(source: impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     source.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// Opens a source at its start and decompresses it if necessary.
-pub(crate) fn open(file: &Found) -> io::Result<Box<dyn Read>> {
-    open_noting(file, &Cut::default())
-}
-
-/// Opens a source like [`open`]. If its compressed data ends early, `cut` gets the reason when a
-/// reader reaches that point.
-pub(crate) fn open_noting(file: &Found, cut: &Cut) -> io::Result<Box<dyn Read>> {
-    match &file.held {
-        Held::File { encoding, .. } => open_file(&file.path, *encoding, cut),
-        Held::Rows { .. } => Ok(Box::new(io::Cursor::new(rows(file)?))),
-        Held::Files { .. } => Err(io::Error::other("it is a folder")),
-    }
-}
-
+/// A file from its start as it is, decompressed where it is compressed. What is kept or shown of
+/// it comes through [`crate::door`].
 pub(crate) fn open_file(path: &Path, encoding: Encoding, cut: &Cut) -> io::Result<Box<dyn Read>> {
     let plain = open_regular(path)?;
     Ok(match encoding {

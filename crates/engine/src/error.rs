@@ -96,6 +96,14 @@ pub enum Error {
         /// Advice for the `hint:` line.
         hint: String,
     },
+    /// A text that cannot be forgotten.
+    #[error("{what}\nhint: {hint}")]
+    Text {
+        /// What is wrong.
+        what: String,
+        /// What helps.
+        hint: String,
+    },
     /// File watching could not start.
     #[error("cannot watch for changes: {0}")]
     Watch(String),

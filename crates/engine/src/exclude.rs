@@ -6,7 +6,8 @@ use retro_model::SessionKey;
 use std::io::Read;
 
 use crate::Config;
-use crate::discover::{SessionFiles, open};
+use crate::discover::{Cut, SessionFiles};
+use crate::door::Door;
 use crate::platform::{is_below, project_name};
 
 /// The rules of `[capture]`.
@@ -94,7 +95,7 @@ fn working_directory(agent: &dyn Agent, session: &SessionKey, file: &Found) -> O
     let part =
         Part { session: session.clone(), source: file.source.clone(), revision: 1, format: file.format };
     let mut reader = Reader::new(agent, part, None);
-    let mut live = open(file).ok()?;
+    let mut live = Door::default().open(file, &Cut::default()).ok()?;
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let count = live.read(&mut buffer).ok()?;

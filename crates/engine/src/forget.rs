@@ -7,10 +7,11 @@
 
 mod patterns;
 mod proof;
+mod text;
 mod words;
 
 use retro_model::{SessionKey, Timestamp};
-use retro_store::{Index, SessionFile, Store, Tombstone, TombstoneEvent, Tombstones};
+use retro_store::{Index, Mask, Masks, SessionFile, Store, Tombstone, TombstoneEvent, Tombstones};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,6 +23,7 @@ use crate::stages::{Everything, STAGES};
 use crate::{Config, Error, Progress, World, headless, memory, reconcile, sync};
 pub use patterns::PatternsTouched;
 use proof::Sought;
+pub use text::forget_text;
 pub use words::MemoriesTouched;
 
 /// A session that is forgotten.
@@ -55,6 +57,8 @@ pub struct Forgotten {
     pub dry_run: bool,
     /// Whether costs stay.
     pub keep_costs: bool,
+    /// The ids of the texts that were cut out.
+    pub texts: Vec<String>,
     /// The sessions, those below them included.
     pub forgotten: Vec<ForgottenSession>,
     /// Lines that were cut out of files about many sessions.
@@ -202,7 +206,7 @@ const NAME_BYTES_MIN: usize = 16;
 pub fn finish(world: &World, config: &Config) -> Result<bool, Error> {
     let stones = Tombstones::at(&config.root.value);
     if stones.unfinished().next().is_none() {
-        return Ok(false);
+        return text::finish(world, config);
     }
     let store = Store::open(&config.root.value, world.disk.clone())?;
     for keep_costs in [false, true] {
@@ -216,6 +220,7 @@ pub fn finish(world: &World, config: &Config) -> Result<bool, Error> {
         let keys: Vec<SessionKey> = known.filter(is_meant).collect();
         remove(world, config, &store, &keys, keep_costs, &|_| {})?;
     }
+    text::finish(world, config)?;
     Ok(true)
 }
 
@@ -346,6 +351,23 @@ pub fn undo(world: &World, config: &Config, id: &str) -> Result<Vec<Tombstone>, 
         .collect();
     store.add_tombstones(&lock, &lines)?;
     Ok(lines)
+}
+
+/// Lets a text be kept again. Says which masks that were. What is covered stays so; what an
+/// agent's log still holds is captured as another revision.
+pub fn undo_text(world: &World, config: &Config, id: &str) -> Result<Vec<Mask>, Error> {
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let Some(lock) = world.lock(&store)? else { return Err(Error::Interrupted) };
+    let masks = store.masks()?;
+    let meant = masks.standing().filter(|line| line.id.starts_with(id));
+    let lines: Vec<Mask> = meant.map(|line| text::short(line, TombstoneEvent::Undone, world)).collect();
+    store.add_masks(&lock, &lines)?;
+    Ok(lines)
+}
+
+/// Every mask that holds.
+pub fn standing_texts(config: &Config) -> Vec<Mask> {
+    Masks::at(&config.root.value).standing().cloned().collect()
 }
 
 /// Every tombstone that holds.

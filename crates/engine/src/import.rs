@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::discover::{Few, Keep, Scope, SessionFiles, look};
+use crate::door::Door;
 use crate::exclude::{Excluder, Verdict};
 use crate::progress::Progress;
 use crate::read::peek;
@@ -62,7 +63,7 @@ pub fn import(
     let scope = Scope::new(Some(&options.agent), options.from.as_deref());
     let read = |_: &Few| Ok(store.index_and_stamps()?);
     let (_, _, found) = look(world, config, &scope, Keep::All, read)?;
-    let chosen = choose(&found.sessions, &options.choice, world.now());
+    let chosen = choose(&Door::of(&store)?, &found.sessions, &options.choice, world.now());
     let mut read = Vec::new();
     let mut same = Vec::new();
     let mut excluded = Vec::new();
@@ -100,10 +101,15 @@ pub fn import(
 
 /// Chooses among sessions that are sorted by file time, newest first. The latest is the one with
 /// the latest time in its log, as in lists. Times more than a day ahead do not count.
-fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice, now: Timestamp) -> Vec<&'a SessionFiles> {
+fn choose<'a>(
+    door: &Door,
+    sessions: &'a [SessionFiles],
+    choice: &Choice,
+    now: Timestamp,
+) -> Vec<&'a SessionFiles> {
     let last = |session: &&SessionFiles| {
         let latest = now.as_millis().saturating_add(86_400_000);
-        let ended_at = peek(session).ended_at.filter(|ts| ts.as_millis() <= latest);
+        let ended_at = peek(door, session).ended_at.filter(|ts| ts.as_millis() <= latest);
         (ended_at, session.mtime_ns())
     };
     match choice {

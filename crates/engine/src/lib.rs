@@ -20,6 +20,7 @@ pub mod consumers;
 mod derive;
 mod digest_words;
 pub mod discover;
+pub mod door;
 mod entitled;
 mod error;
 pub mod events;

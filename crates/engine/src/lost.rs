@@ -15,7 +15,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::capture::TAIL_BYTES;
-use crate::discover::{Cut, open_file};
+use crate::discover::Cut;
+use crate::door::Door;
 use crate::{Error, SyncReport, World};
 pub(crate) use book::Book;
 use book::end_of;
@@ -278,6 +279,7 @@ fn is_other(store: &Store, slot: &Slot, path: &Path) -> bool {
     }
     let is_packed = path.extension().is_some_and(|ending| ending == "zst");
     let encoding = if is_packed { Encoding::Zstd } else { Encoding::Plain };
-    let Ok(mut live) = open_file(path, encoding, &Cut::default()) else { return false };
+    let Ok(door) = Door::of(store) else { return false };
+    let Ok(mut live) = door.open_path(path, encoding, &Cut::default()) else { return false };
     matches!(store.archive(slot).compare(&mut live), Ok(Comparison::Differs))
 }

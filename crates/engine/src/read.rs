@@ -1,16 +1,17 @@
 //! Reads sessions: whole ones back from raw, and the head and tail of live ones.
 
 use retro_agents::{
-    Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told, open_regular,
+    Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
 };
 use retro_model::{Event, Facts, Gap, GapReason, Kind, SessionKey, SourceKey};
 use retro_store::{Scratch, SessionFile, SessionRow, Slot, SourceEntry, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 
 use crate::Error;
-use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
+use crate::discover::{Cut, HEAD_BYTES, SessionFiles};
+use crate::door::Door;
 use crate::session_row::session_row;
 
 /// Bytes of raw above which a session is not held in memory as a whole.
@@ -304,7 +305,7 @@ const LONG_HEAD_BYTES: usize = 4 * HEAD_BYTES;
 
 /// Reads the head and the tail of a live session's files: enough for a title, a folder and a time.
 /// Skips unreadable files.
-pub fn peek(session: &SessionFiles) -> Facts {
+pub fn peek(door: &Door, session: &SessionFiles) -> Facts {
     let mut facts = Facts::default();
     for file in &session.files {
         if !file.format.has_records() || file.size() == 0 {
@@ -318,7 +319,7 @@ pub fn peek(session: &SessionFiles) -> Facts {
         };
         let mut whole = false;
         for bytes in [HEAD_BYTES, LONG_HEAD_BYTES] {
-            let Ok(head) = read_head(file, bytes) else { break };
+            let Ok(head) = head_of(door, file, bytes) else { break };
             whole = (head.len() as u64) >= file.size();
             if file.format == Format::Json && !whole {
                 break;
@@ -332,18 +333,23 @@ pub fn peek(session: &SessionFiles) -> Facts {
             }
         }
         if file.format != Format::Json && !whole && file.is_plain_file() {
-            facts.merge(&peek_tail(session.agent, part, &file.path, file.size()).unwrap_or_default());
+            facts.merge(&peek_tail(door, session.agent, part, &file.path, file.size()).unwrap_or_default());
         }
     }
     facts
 }
 
-fn peek_tail(agent: &dyn Agent, part: Part, path: &std::path::Path, size: u64) -> Option<Facts> {
+/// The first bytes of a source, decompressed where it is compressed.
+fn head_of(door: &Door, file: &retro_agents::Found, bytes: usize) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    door.open(file, &Cut::default())?.take(bytes as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn peek_tail(door: &Door, agent: &dyn Agent, part: Part, path: &std::path::Path, size: u64) -> Option<Facts> {
     let start = size.saturating_sub(HEAD_BYTES as u64);
-    let mut file = open_regular(path).ok()?;
-    file.seek(SeekFrom::Start(start)).ok()?;
     let mut tail = Vec::new();
-    file.take(HEAD_BYTES as u64).read_to_end(&mut tail).ok()?;
+    door.file(path).ok()?.read_at(start, HEAD_BYTES as u64, &mut tail).ok()?;
     let first = tail.iter().position(|byte| *byte == b'\n')? + 1;
     // The record numbers of the tail are unknown. Any numbers after those of the head will do.
     let cursor = Cursor { line_end: start + first as u64, records: 1 << 40, state: Vec::new() };

@@ -151,10 +151,10 @@ impl Store {
 
 /// Bytes of a file that are searched at once, and the overlap of two such pieces.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
-const OVERLAP_BYTES: usize = 4 * 1024;
+const OVERLAP_BYTES: usize = 256 * 1024;
 
 /// Whether a file contains a text, directly or after decompression.
-fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
+pub(crate) fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
     let open = || File::open(path);
     let file = match open() {
         // The file was removed after it was listed.

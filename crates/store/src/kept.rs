@@ -13,6 +13,7 @@ use crate::Store;
 use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS, RENDERED, SESSIONS};
 use crate::evict::SWEEPS;
 use crate::layout::{ASIDE, HEAD, LOCK, MARK, PART, QUEUE, RAW};
+use crate::masks::MASKS;
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
 use crate::patterns::{CANDIDATES, CATALOG, DECISION_QUEUE, REVIEW_LOG};
 use crate::tombstones::TOMBSTONES;
@@ -183,6 +184,7 @@ pub static REGISTER: &[Kept] = &[
         "when raw bytes were given up, and how much: no session is named",
     ),
     common(Journal(TOMBSTONES), Truth, false, Keep, "what was forgotten: hashes of sessions, and when"),
+    common(Journal(MASKS), Truth, false, Keep, "texts that were forgotten: hashes of their forms, and when"),
     common(Journal(SPENT), Truth, false, Mask, "what runs of a model used for `retro mine`"),
     common(Folder("headless"), Truth, true, Mask, "what these runs printed, and where they worked"),
     common(File(CANDIDATES), Cache, true, Remake, "what recurs over sessions: [patterns](../patterns.md)"),

@@ -83,6 +83,11 @@ impl Store {
         Ok(read_regular(&path)?.unwrap_or_default())
     }
 
+    /// Where the earlier versions of a pattern are.
+    pub fn catalog_history_path(&self, folder: &Path, id: &str) -> PathBuf {
+        in_catalog(folder, id, HISTORY)
+    }
+
     /// Path of a pattern's file.
     pub fn catalog_path(&self, folder: &Path, id: &str) -> PathBuf {
         in_catalog(folder, id, PATTERN)

@@ -4,6 +4,7 @@ use retro_model::{SessionKey, SourceKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::archive::Standings;
 use crate::documents::{SESSIONS, Waiting};
@@ -13,7 +14,7 @@ use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
 use crate::session_file::decode_session;
-use crate::{Archive, Disk, Error, SessionFile};
+use crate::{Archive, Disk, Error, Masks, SessionFile};
 
 /// An open store. Clones are the same store.
 #[derive(Debug, Clone)]
@@ -23,7 +24,12 @@ pub struct Store {
     pub(crate) head: Arc<Head>,
     /// Documents that wait for [`Store::sync_all`].
     waiting: Arc<Mutex<Waiting>>,
+    /// The masks, and how their file looked when they were read.
+    pub(crate) masks: Arc<Mutex<Option<KnownMasks>>>,
 }
+
+/// Masks, with the size and time of their file; nothing if there was none.
+pub(crate) type KnownMasks = (Option<(u64, Option<SystemTime>)>, Arc<Masks>);
 
 impl Store {
     /// Opens a store that exists.
@@ -48,6 +54,7 @@ impl Store {
             standings: Arc::default(),
             head: Arc::new(head),
             waiting: Arc::default(),
+            masks: Arc::default(),
         }
     }
 

@@ -12,6 +12,7 @@
 pub mod calls;
 pub mod diff;
 pub mod fingerprint;
+pub mod forms;
 pub mod hidden;
 mod keywords;
 mod patterns;

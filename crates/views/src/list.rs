@@ -7,6 +7,7 @@ pub(crate) use figures::costs;
 
 use retro_agents::by_name;
 use retro_engine::discover::{Keep, Scope, SessionFiles, look};
+use retro_engine::door::Door;
 use retro_engine::platform::{is_below, project_name};
 use retro_engine::{Config, Failure, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
@@ -175,13 +176,14 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         }
         sessions.push(from_row(config, row, live.remove(&key)));
     }
+    let door = Door::at(&config.root.value);
     for session in live.into_values() {
-        sessions.push(from_files(config, session));
+        sessions.push(from_files(config, &door, session));
     }
     for session in &found.forgotten {
         let key = &session.key;
         sessions.retain(|known| (&known.agent, &known.session_id) != (&key.agent, &key.id));
-        sessions.push(SessionView { forgotten: true, ..from_files(config, session) });
+        sessions.push(SessionView { forgotten: true, ..from_files(config, &door, session) });
     }
     adopt(&mut sessions, &rows);
     let id_length = shorten_ids(&mut sessions);
@@ -384,8 +386,8 @@ pub(crate) fn duration_ms(from: Option<Timestamp>, to: Option<Timestamp>) -> Opt
     u64::try_from(to?.as_millis().checked_sub(from?.as_millis())?).ok()
 }
 
-fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
-    let facts: Facts = peek(session);
+fn from_files(config: &Config, door: &Door, session: &SessionFiles) -> SessionView {
+    let facts: Facts = peek(door, session);
     let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
     let project = cwd.as_deref().and_then(project_name);
     SessionView {

@@ -34,6 +34,8 @@ pub struct SecretView {
     pub address: String,
     /// The rule that matched.
     pub rule: &'static str,
+    /// Names the value, the same in every session: `retro forget --secret ID` cuts it out.
+    pub id: String,
     /// Number of matches.
     pub count: u64,
 }
@@ -50,6 +52,7 @@ pub fn secrets(store: &Store, keys: &[SessionKey]) -> Result<SecretsView, Error>
                 session_id: key.id.clone(),
                 short_id: short.get(key.id.as_str()).cloned().unwrap_or_else(|| key.id.clone()),
                 address: secret.at.event(retro_model::Part::Whole).to_string(),
+                id: secret.id,
                 rule: secret.rule,
                 count: secret.count,
             });

@@ -1,4 +1,9 @@
-use retro::engine::forget::{Forgotten, forget, preview, standing, undo};
+use std::io::Read;
+
+use retro::engine::forget::{
+    Forgotten, forget, forget_text, preview, standing, standing_texts, undo, undo_text,
+};
+use retro::engine::secrets::value_of;
 use retro::model::SessionKey;
 use retro::views::answers::{Answer, TombstoneRow, Tombstones};
 use retro::views::{ListOptions, list};
@@ -9,17 +14,20 @@ use crate::format::{bytes, count};
 use crate::progress::Bar;
 use crate::when;
 
-/// Remove sessions from the store and keep them from coming back
+/// Remove sessions, or one text, from the store and keep them from coming back
 ///
 /// A session goes with its sub-agents: raw bytes, events, digest, costs, words in search,
 /// memories that rest on it alone, lines in histories. It is not captured again, also not
-/// from a backup. The agent's own log stays where it is; retro only reads it.
+/// from a backup. A secret or another text is covered by asterisks in every captured byte, and
+/// everything derived is made again. The agent's own log stays where it is; retro only reads it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro forget claude 6a1f0c52 --dry-run
   retro forget claude 6a1f0c52 --keep-costs
   retro forget --project diary --yes
   retro forget --before 2025-01-01
+  retro forget --secret 9c1e6f02b7aa   an id of `retro secrets`
+  retro forget --text-stdin < words
   retro forget --list
   retro forget --undo 3f9c2ab1d004")]
 pub struct Args {
@@ -34,6 +42,14 @@ pub struct Args {
     /// All sessions that were last active before this day
     #[arg(long, value_name = "DAY", conflicts_with = "session")]
     before: Option<String>,
+
+    /// One secret that `retro secrets` lists, by its id
+    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "project", "before", "keep_costs"])]
+    secret: Option<String>,
+
+    /// The text that is read from standard input: 8 bytes to 16 KiB, without its last line end
+    #[arg(long, conflicts_with_all = ["session", "project", "before", "keep_costs", "secret"])]
+    text_stdin: bool,
 
     /// Keep the ledger: tokens, models and times, without words
     #[arg(long)]
@@ -51,7 +67,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["session", "project", "before", "undo"])]
     list: bool,
 
-    /// Let a session be captured again: the id of its tombstone, or its own
+    /// Let a session or a text be captured again: the id that `--list` shows, or the session's
     #[arg(long, value_name = "ID", conflicts_with_all = ["session", "project", "before"])]
     undo: Option<String>,
 }
@@ -65,12 +81,15 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if let Some(id) = &args.undo {
         return undo_one(context, id);
     }
+    if args.secret.is_some() || args.text_stdin {
+        return text(args, context, &config);
+    }
     let keys = if args.project.is_some() || args.before.is_some() {
         chosen(args, context)?
     } else if args.session.is_empty() {
         return Err(Failure::hinted(
             "nothing is named that is to be forgotten",
-            "name a session, --project or --before; `retro forget --list` shows what was forgotten",
+            "name a session, --project, --before, --secret or --text-stdin; `retro forget --list` shows what was forgotten",
         ));
     } else {
         vec![WhichSession { session: args.session.clone() }.find(&store, context)?]
@@ -94,6 +113,53 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     bar.done();
     dashboard::again(context, &config)?;
     tell(context, &done)
+}
+
+/// Bytes of standard input that are read: more than a text may have.
+const INPUT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Cuts a text out.
+fn text(args: &Args, context: &Context, config: &retro::engine::Config) -> Outcome {
+    let words = match &args.secret {
+        Some(id) => value_of(&context.store(config)?, id)?.ok_or_else(|| {
+            Failure::missing(
+                format_args!("no captured record holds a secret with the id {id:?}"),
+                "`retro secrets` lists them",
+            )
+        })?,
+        None => from_stdin(args)?,
+    };
+    let bar = Bar::new(context);
+    if args.dry_run || !args.yes {
+        let seen = forget_text(&context.world, config, &words, true, &|_| {})?;
+        if args.dry_run {
+            return tell(context, &seen);
+        }
+        say(context, &seen);
+        if !retain::confirmed(context, "Cut it out?")? {
+            context.say("Nothing was changed.");
+            return Ok(Exit::Findings);
+        }
+    }
+    let done = forget_text(&context.world, config, &words, false, &|step| bar.step(step))?;
+    bar.done();
+    dashboard::again(context, config)?;
+    tell(context, &done)
+}
+
+fn from_stdin(args: &Args) -> Result<String, Failure> {
+    if !args.yes && !args.dry_run {
+        return Err(Failure::hinted(
+            "a text from standard input leaves none for the answer",
+            "look with --dry-run, then run it with --yes",
+        ));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().take(INPUT_BYTES_MAX).read_to_end(&mut bytes)?;
+    let words = String::from_utf8(bytes)
+        .map_err(|_| Failure::hinted("the text on standard input is not UTF-8", "give it as UTF-8"))?;
+    let words = words.strip_suffix('\n').unwrap_or(&words);
+    Ok(words.strip_suffix('\r').unwrap_or(words).to_owned())
 }
 
 /// The sessions of a project in the store that ended before a day.
@@ -132,6 +198,12 @@ fn say(context: &Context, forgotten: &Forgotten) {
     if more > 0 {
         context.say(&format!("  and {}; --verbose names them", count(more as u64, "more session")));
     }
+    if !forgotten.texts.is_empty() {
+        let times = count(forgotten.masked, "place");
+        let verb = if forgotten.dry_run { "would be covered in" } else { "is covered in" };
+        context.say(&format!("The text {verb} {times} of the captured bytes and files."));
+        return say_places(context, forgotten, named_max);
+    }
     let sessions = count(forgotten.forgotten.len() as u64, "session");
     let (verb, lines) = match forgotten.dry_run {
         true => ("would be forgotten", "would be cut out"),
@@ -151,6 +223,11 @@ fn say(context: &Context, forgotten: &Forgotten) {
     if gone + weaker > 0 {
         context.say(&format!("Patterns: {gone} rest on nothing else and go, {weaker} lose evidence."));
     }
+    say_places(context, forgotten, named_max);
+}
+
+fn say_places(context: &Context, forgotten: &Forgotten, named_max: usize) {
+    let safe = |text: &str| retro::text::terminal::safe_line(text).into_owned();
     match (forgotten.dry_run, forgotten.places.before) {
         (true, Some(before)) => context.say(&format!("Found in {} of the store.", count(before, "place"))),
         (true, None) => {}
@@ -169,8 +246,10 @@ fn say(context: &Context, forgotten: &Forgotten) {
 }
 
 fn list_stones(context: &Context) -> Outcome {
-    let stones = standing(&context.quiet_config()?);
-    let rows: Vec<TombstoneRow> = stones.iter().map(TombstoneRow::from).collect();
+    let config = context.quiet_config()?;
+    let (stones, texts) = (standing(&config), standing_texts(&config));
+    let mut rows: Vec<TombstoneRow> = stones.iter().map(TombstoneRow::from).collect();
+    rows.extend(texts.iter().map(TombstoneRow::from));
     if context.global.json {
         context.print_json(&Answer::of(Tombstones { tombstones: rows }))?;
         return Ok(Exit::Done);
@@ -181,7 +260,7 @@ fn list_stones(context: &Context) -> Outcome {
         context.print(&format!(
             "{}  {}  {}{costs}{state}",
             row.id,
-            row.agent,
+            if row.kind == "text" { "a text" } else { &row.agent },
             crate::format::time(Some(row.at))
         ))?;
     }
@@ -189,14 +268,17 @@ fn list_stones(context: &Context) -> Outcome {
         0 => "Nothing was forgotten.".to_owned(),
         some => format!(
             "{} forgotten. `retro forget --undo ID` lets one be captured again.",
-            count(some as u64, "session")
+            count(some as u64, "thing")
         ),
     });
     Ok(Exit::Done)
 }
 
 fn undo_one(context: &Context, id: &str) -> Outcome {
-    let undone = undo(&context.world, &context.quiet_config()?, id)?;
+    let config = context.quiet_config()?;
+    let mut undone: Vec<TombstoneRow> =
+        undo(&context.world, &config, id)?.iter().map(TombstoneRow::from).collect();
+    undone.extend(undo_text(&context.world, &config, id)?.iter().map(TombstoneRow::from));
     if undone.is_empty() {
         return Err(Failure::missing(
             format_args!("nothing that was forgotten has the id {id:?}"),
@@ -204,11 +286,10 @@ fn undo_one(context: &Context, id: &str) -> Outcome {
         ));
     }
     if context.global.json {
-        let tombstones = undone.iter().map(TombstoneRow::from).collect();
-        context.print_json(&Answer::of(Tombstones { tombstones }))?;
+        context.print_json(&Answer::of(Tombstones { tombstones: undone }))?;
     } else {
-        let sessions = count(undone.len() as u64, "session");
-        context.say(&format!("{sessions} may come back: `retro sync` captures what the agents still have."));
+        let things = count(undone.len() as u64, "thing");
+        context.say(&format!("{things} may come back: `retro sync` captures what the agents still have."));
     }
     Ok(Exit::Done)
 }

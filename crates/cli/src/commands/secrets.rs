@@ -12,7 +12,8 @@ use crate::table::{Column, Table};
 #[command(after_help = "Examples:
   retro secrets
   retro secrets --session 3f2a
-  retro raw claude 3f2a --line 42      shows a record, value and all")]
+  retro raw claude 3f2a --line 42      shows a record, value and all
+  retro forget --secret 9c1e6f02b7aa   cuts one out, everywhere")]
 pub struct Args {
     /// Only the session whose id begins so
     #[arg(long, value_name = "ID")]
@@ -40,6 +41,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
                     secret.agent.clone(),
                     secret.short_id.clone(),
                     secret.address.clone(),
+                    secret.id.clone(),
                     secret.count.to_string(),
                     secret.rule.to_owned(),
                 ]
@@ -49,6 +51,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             Column::left("agent"),
             Column::left("session").shrinks_inside(13),
             Column::left("record").shrinks_inside(10),
+            Column::left("id"),
             Column::right("count").spare(1),
             Column::left("rule").wraps(12),
         ];

@@ -5,12 +5,11 @@
 //! are committed together, a large one in several commits; each commit holds whole pieces, so that
 //! a stop loses no more than the file that was being read.
 
-use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of, open_regular};
+use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of};
 use retro_model::{SourceKind, Stamp, Stat};
 use retro_store::pieces::{COMMIT_BYTES_MAX, PIECE_BYTES_MAX, push_piece};
 use retro_store::{Archive, Commit, Slot, SourceRow, Store};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::PathBuf;
 
 use super::live::{count_lines, give_back, lend};
@@ -19,6 +18,7 @@ use super::source::{Failure, Target, archive, next_revision, part, tail};
 use super::{Rows, slot};
 use crate::Error;
 use crate::catalog::{Catalog, Content};
+use crate::door::LiveFile;
 use crate::read::format_name;
 use crate::session_row::SourceFacts;
 
@@ -231,16 +231,25 @@ impl Keeping<'_> {
     /// Returns true if the file was kept as it was listed. A file that changed while it was read is
     /// kept as read, and the next sync looks at it again.
     fn read(&mut self, file: &News, piece: &mut Vec<u8>) -> Result<bool, Failure> {
-        let mut live = match open_regular(&file.path) {
+        let mut live = match self.target.door.file(&file.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             live => live.map_err(failed)?,
         };
-        next(&mut live, piece).map_err(failed)?;
+        next(&mut live, 0, piece).map_err(failed)?;
         let mut content = Content::of(&file.name);
         content.push(piece);
         let is_small = piece.len() < PIECE_BYTES_MAX;
         if !is_small {
-            content.push_all(&mut live).map_err(failed)?;
+            let mut more = Vec::new();
+            let mut at = piece.len() as u64;
+            loop {
+                next(&mut live, at, &mut more).map_err(failed)?;
+                content.push(&more);
+                at += more.len() as u64;
+                if more.len() < PIECE_BYTES_MAX {
+                    break;
+                }
+            }
         }
         let content = content.name();
         if !self.catalog.kept.contains(&content) {
@@ -251,17 +260,21 @@ impl Keeping<'_> {
             let Some(content) = content else { return Ok(false) };
             self.catalog.kept.insert(content);
         }
-        let now = Stat::of(&live.metadata().map_err(failed)?);
+        let now = live.stat().map_err(failed)?;
         Ok(now == file.stat)
     }
 
     /// Captures a file of several pieces. Returns `None` if a stop was requested before its end.
-    fn large(&mut self, name: &[u8], live: &mut File, piece: &mut Vec<u8>) -> Result<Option<u128>, Failure> {
-        live.seek(SeekFrom::Start(0)).map_err(failed)?;
+    fn large(
+        &mut self,
+        name: &[u8],
+        live: &mut LiveFile,
+        piece: &mut Vec<u8>,
+    ) -> Result<Option<u128>, Failure> {
         let mut content = Content::of(name);
         let mut at = 0;
         loop {
-            next(live, piece).map_err(failed)?;
+            next(live, at, piece).map_err(failed)?;
             let is_last = piece.len() < PIECE_BYTES_MAX;
             self.push(name, at, piece, is_last)?;
             content.push(piece);
@@ -300,9 +313,9 @@ impl Keeping<'_> {
 }
 
 /// Reads the next piece. Only the last piece is shorter than the others.
-fn next(live: &mut File, piece: &mut Vec<u8>) -> io::Result<()> {
+fn next(live: &mut LiveFile, at: u64, piece: &mut Vec<u8>) -> io::Result<()> {
     piece.clear();
-    live.take(PIECE_BYTES_MAX as u64).read_to_end(piece).map(drop)
+    live.read_at(at, PIECE_BYTES_MAX as u64, piece)
 }
 
 fn failed(error: io::Error) -> Failure {

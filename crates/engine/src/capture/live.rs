@@ -3,12 +3,12 @@
 //! A log may be rewritten while it is read. The last bytes read are remembered, and the file must
 //! still contain them before the next piece is accepted.
 
-use retro_agents::{Encoding, Found, Held, open_regular};
+use retro_agents::{Encoding, Found, Held};
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 
-use crate::discover::{Cut, open_noting};
+use crate::discover::Cut;
+use crate::door::{Door, LiveFile};
 
 /// Bytes before the captured end that must still be there before an append is trusted.
 pub(crate) const TAIL_BYTES: u64 = 64 * 1024;
@@ -43,7 +43,7 @@ pub(super) struct Live {
 /// The bytes after the offset, by how they can be read.
 enum Rest {
     /// A plain file, read up to `at`. The same handle can read earlier bytes.
-    File { file: File, at: u64 },
+    File { file: LiveFile, at: u64 },
     /// A stream that can only be read forward.
     Stream(Box<dyn Read>),
 }
@@ -56,8 +56,7 @@ impl Live {
         match &mut self.rest {
             Rest::Stream(rest) => rest.take(CHUNK_BYTES as u64).read_to_end(chunk).map(drop),
             Rest::File { file, at } => {
-                file.seek(SeekFrom::Start(*at))?;
-                file.take(CHUNK_BYTES as u64).read_to_end(chunk)?;
+                file.read_at(*at, CHUNK_BYTES as u64, chunk)?;
                 *at += chunk.len() as u64;
                 Ok(())
             }
@@ -70,15 +69,21 @@ impl Live {
     pub(super) fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
         let Rest::File { file, .. } = &mut self.rest else { return Ok(true) };
         if end > 0 {
-            return Ok(bytes_before(file, end)? == last.0);
+            return Ok(file.before(end, TAIL_BYTES)? == last.0);
         }
         let head = chunk.get(..TAIL_BYTES as usize).unwrap_or(chunk);
-        Ok(bytes_before(file, head.len() as u64)? == head)
+        Ok(file.before(head.len() as u64, TAIL_BYTES)? == head)
     }
 }
 
 /// Opens a source at an offset. `rows` holds its bytes if they come from a database.
-pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut) -> io::Result<Live> {
+pub(super) fn open_at(
+    door: &Door,
+    found: &Found,
+    rows: Option<&[u8]>,
+    offset: u64,
+    cut: &Cut,
+) -> io::Result<Live> {
     if let Some(rows) = rows {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
@@ -89,13 +94,13 @@ pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut
     }
     match &found.held {
         Held::File { encoding: Encoding::Plain, .. } => {
-            let mut file = open_regular(&found.path)?;
-            let before = if offset > 0 { bytes_before(&mut file, offset)? } else { Vec::new() };
-            let length = file.metadata()?.len().saturating_sub(offset);
+            let mut file = door.file(&found.path)?;
+            let before = if offset > 0 { file.before(offset, TAIL_BYTES)? } else { Vec::new() };
+            let length = file.length()?.saturating_sub(offset);
             Ok(Live { rest: Rest::File { file, at: offset }, before, length })
         }
         Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } | Held::Files { .. } => {
-            let mut rest = open_noting(found, cut)?;
+            let mut rest = door.open(found, cut)?;
             let mut last = LastBytes::default();
             let mut buffer = vec![0; 256 * 1024];
             let mut left = offset;
@@ -133,19 +138,6 @@ impl LastBytes {
     pub(super) fn hash(&self) -> blake3::Hash {
         blake3::hash(&self.0)
     }
-}
-
-/// Hash of the last bytes before `end`.
-pub(super) fn hash_before(file: &mut File, end: u64) -> io::Result<blake3::Hash> {
-    Ok(blake3::hash(&bytes_before(file, end)?))
-}
-
-fn bytes_before(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
-    let start = end.saturating_sub(TAIL_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::with_capacity((end - start) as usize + 1);
-    file.take(end - start).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Lines that end in these bytes.

@@ -6,7 +6,8 @@ use std::io::Read;
 
 use super::live::{CHUNK_BYTES, count_lines, open_at};
 use crate::Error;
-use crate::discover::{Cut, SharedFile, open};
+use crate::discover::{Cut, SharedFile};
+use crate::door::Door;
 
 /// Captures a file that serves many sessions: a log is appended to, any other file gets a revision
 /// for each version.
@@ -31,9 +32,10 @@ pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> R
     }
     let mut start = 0;
     let mut records = 0;
+    let door = Door::of(store)?;
     if revision > 0 {
         let archive = store.archive(&slot(revision));
-        let mut live = open(&shared.file).map_err(read_error)?;
+        let mut live = door.open(&shared.file, &Cut::default()).map_err(read_error)?;
         let compared = match archive.compare(&mut live) {
             // A damaged revision stays as it is, and the file is kept beside it.
             Err(retro_store::Error::Damaged { .. }) => Comparison::Differs,
@@ -51,7 +53,7 @@ pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> R
         revision = 1;
     }
     let archive = store.archive(&slot(revision));
-    let mut live = open_at(&shared.file, None, start, &Cut::default()).map_err(read_error)?;
+    let mut live = open_at(&door, &shared.file, None, start, &Cut::default()).map_err(read_error)?;
     let mut new_bytes = 0;
     let mut chunk = Vec::new();
     loop {
@@ -94,7 +96,8 @@ fn take_masked(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Resul
     let slot = |revision| Slot::Shared { agent: agent.to_owned(), name: shared.name.clone(), revision };
     let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
     let mut bytes = Vec::new();
-    let live = open(&shared.file).map_err(read_error)?;
+    let door = Door::of(store)?;
+    let live = door.open(&shared.file, &Cut::default()).map_err(read_error)?;
     live.take(WHOLE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(read_error)?;
     if bytes.len() as u64 > WHOLE_BYTES_MAX {
         let what = "it is too large to leave forgotten sessions out of it";

@@ -1,21 +1,24 @@
 //! Captures the bytes of one source.
 
-use retro_agents::{Agent, Cursor, Format, Found, Held, Part, Reader, open_regular};
+use retro_agents::{Agent, Cursor, Format, Found, Held, Part, Reader};
 use retro_model::{SessionKey, SourceKind, Stamp, Stat};
 use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
 use std::io::{self, Read};
 use std::ops::Range;
 
-use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
+use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, lend, open_at};
 use super::reading::{Bounded, ReadPart, read_raw};
-use super::{Rows, slot};
+use super::{Rows, half, slot};
+use crate::Error;
 use crate::discover::Cut;
+use crate::door::Door;
 use crate::read::feed_raw;
-use crate::{Error, discover};
 
 /// A source to capture, and the store's facts about it.
 pub(crate) struct Target<'a> {
     pub store: &'a Store,
+    /// Where its live bytes come from.
+    pub door: &'a Door,
     pub agent: &'static dyn Agent,
     pub key: &'a SessionKey,
     pub found: &'a Found,
@@ -87,6 +90,7 @@ pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failur
     if found.kind == SourceKind::State {
         return take_state(target, rows, stamp);
     }
+    half::mask(target, rows)?;
     match place(target, rows, stamp)? {
         Belongs::Has(revision) => {
             let is_current = current(target, rows, revision)?;
@@ -154,7 +158,7 @@ pub(crate) fn current_stamp(found: &Found) -> io::Result<Stamp> {
 fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
     match &target.rows {
         Some(rows) => Ok(Box::new(rows.as_slice())),
-        None => discover::open_noting(target.found, &target.cut),
+        None => target.door.open(target.found, &target.cut),
     }
 }
 
@@ -169,7 +173,7 @@ fn place_log(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, 
         && let Some(commit) = tail(target, place.revision)?
         && let Some(row) = rows.get(&(target.found.source.clone(), place.revision))
         && row.end == commit.end
-        && grown(target.found, place, stamp, row).map_err(source_error)?
+        && grown(target, place, stamp, row).map_err(source_error)?
     {
         return Ok(Belongs::Continues(place.revision, commit));
     }
@@ -206,14 +210,15 @@ fn is_good(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Fail
 
 /// Whether a log can be trusted to have grown: the same file, longer, with no earlier modification
 /// time, and with its last captured bytes in place.
-fn grown(found: &Found, place: &PlaceRow, stamp: Stamp, row: &SourceRow) -> io::Result<bool> {
+fn grown(target: &Target<'_>, place: &PlaceRow, stamp: Stamp, row: &SourceRow) -> io::Result<bool> {
+    let found = target.found;
     let (Stamp::File(then), Stamp::File(now)) = (place.stamp, stamp) else { return Ok(false) };
     let same_file = (then.device, then.inode) == (now.device, now.inode);
     if !found.is_plain_file() || !same_file || now.mtime_ns < then.mtime_ns || now.size <= row.end {
         return Ok(false);
     }
-    let mut file = open_regular(&found.path)?;
-    Ok(hash_before(&mut file, row.end)?.as_bytes().as_slice() == row.tail_hash.as_slice())
+    let last = target.door.file(&found.path)?.before(row.end, TAIL_BYTES)?;
+    Ok(blake3::hash(&last).as_bytes().as_slice() == row.tail_hash.as_slice())
 }
 
 /// A document belongs to a revision only if it is equal to it.
@@ -282,7 +287,8 @@ fn append(
     if commit.is_none() && revision > target.revisions {
         archive.note_absent();
     }
-    let mut live = open_at(target.found, target.rows.as_deref(), start, &target.cut).map_err(source_error)?;
+    let mut live = open_at(target.door, target.found, target.rows.as_deref(), start, &target.cut)
+        .map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
     // The file was compared before it was opened here, and may have changed since: the captured

@@ -11,7 +11,8 @@ use super::Reading;
 use crate::Error;
 use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
 use crate::capture::{Rows, longest_first, slot};
-use crate::discover::{Cut, SessionFiles, open_noting};
+use crate::discover::{Cut, SessionFiles};
+use crate::door::Door;
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
 use crate::report;
 use crate::session_row::session_row;
@@ -116,6 +117,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
         revision,
         format,
     };
+    let door = store.map_or_else(|| Ok(Door::default()), Door::of)?;
     let mut parts: Vec<(Part, SourceKind, Open)> = Vec::new();
     let mut seen = BTreeSet::new();
     for found in longest_first(&session.files).into_iter().filter(|found| found.format.has_records()) {
@@ -126,6 +128,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
         {
             let target = Target {
                 store,
+                door: &door,
                 agent: session.agent,
                 key,
                 found,
@@ -152,11 +155,11 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
             continue;
         }
         seen.insert((found.source.clone(), revision));
-        let live = found.clone();
+        let (live, door) = (found.clone(), door.clone());
         let number = session.files.iter().position(|file| file.path == live.path);
         let cut = number.and_then(|number| cuts.get(number)).cloned().unwrap_or_default();
         let open_live: Open = Box::new(move || {
-            open_noting(&live, &cut).map_err(|source| Error::Read { path: live.path.clone(), source })
+            door.open(&live, &cut).map_err(|source| Error::Read { path: live.path.clone(), source })
         });
         parts.push((part(&found.source, revision, found.format), found.kind, open_live));
     }

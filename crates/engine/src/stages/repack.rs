@@ -1,5 +1,6 @@
 //! Packs the raw files of a session that is a day old, and reads each of them completely once.
 
+use retro_agents::Encoding;
 use retro_model::{SourceKey, SourceKind};
 use retro_store::{Comparison, PlaceRow, Slot, Writer};
 use std::collections::HashMap;
@@ -8,6 +9,8 @@ use std::path::PathBuf;
 use super::{Input, Product, Stage, Subject, When, Work};
 use crate::Error;
 use crate::catalog::Catalog;
+use crate::discover::Cut;
+use crate::door::Door;
 
 pub(super) const STAGE: Stage = Stage {
     name: "repack",
@@ -20,6 +23,7 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
+    let door = Door::of(subject.store)?;
     let mut odd: Vec<PathBuf> = Vec::new();
     let mut failed = None;
     let mut live: HashMap<(&SourceKey, u32), Vec<&PlaceRow>> = HashMap::new();
@@ -39,9 +43,9 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
                                 let raw_error = |source| Error::Raw { what: slot.to_string(), source };
                                 Catalog::of_raw(archive.read()?)
                                     .map_err(raw_error)?
-                                    .lacks_file_of(&place.path)
+                                    .lacks_file_of(&door, &place.path)
                             }
-                            _ => differs(&archive, place)?,
+                            _ => differs(&door, &archive, place)?,
                         };
                         if is_odd {
                             odd.push(place.path.clone());
@@ -68,11 +72,13 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
 
 /// Whether a live log differs from the captured bytes without any sign: it was rewritten in place
 /// with the same size and time.
-fn differs(archive: &retro_store::Archive, place: &PlaceRow) -> Result<bool, Error> {
+fn differs(door: &Door, archive: &retro_store::Archive, place: &PlaceRow) -> Result<bool, Error> {
     // Any kind of file may have that name now, and a pipe would block us.
     if !std::fs::metadata(&place.path).is_ok_and(|meta| meta.is_file()) {
         return Ok(false);
     }
-    let Ok(mut bytes) = std::fs::File::open(&place.path) else { return Ok(false) };
+    let Ok(mut bytes) = door.open_path(&place.path, Encoding::Plain, &Cut::default()) else {
+        return Ok(false);
+    };
     Ok(archive.compare(&mut bytes)? == Comparison::Differs)
 }

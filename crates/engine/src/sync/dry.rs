@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use super::SyncOptions;
 use super::sieve::Sieve;
-use crate::discover::{Few, SessionFiles, look, open};
+use crate::discover::{Cut, Few, SessionFiles, look};
+use crate::door::Door;
 use crate::progress::Progress;
 use crate::report::{Failure, SyncReport};
 use crate::{Config, Error, World};
@@ -88,7 +89,7 @@ fn gaps(session: &SessionFiles) -> Result<u64, String> {
             format: file.format,
         };
         let mut reader = Reader::new(session.agent, part, None);
-        let mut live = open(file).map_err(|error| error.to_string())?;
+        let mut live = Door::default().open(file, &Cut::default()).map_err(|error| error.to_string())?;
         let mut buffer = vec![0; 256 * 1024];
         loop {
             let count = live.read(&mut buffer).map_err(|error| error.to_string())?;

@@ -60,6 +60,13 @@ impl BuiltIn {
         })
     }
 
+    /// Whether a word is in the vocabulary as a whole: it is a common one.
+    pub fn is_word(&self, word: &str) -> bool {
+        let mut rows = Vec::new();
+        self.pieces.cut(word, &mut rows);
+        rows.len() == 1
+    }
+
     fn embed_one(&self, text: &str, desk: &mut Desk) -> Embedding {
         self.cut(text, desk);
         let mut sum = [0.0; DIM];

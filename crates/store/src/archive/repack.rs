@@ -1,15 +1,20 @@
-//! Makes a quiet raw file small, with fewer, larger and better compressed frames.
+//! Writing a raw file again: a quiet one in fewer, larger, better packed frames, or one that
+//! holds a forgotten text with masks over it.
 //!
 //! The old file is kept until the new one is proven to hold the same bytes: the old one is checked
 //! by its chain while it is read, the new one is read back from disk, compared by a hash of the
 //! whole content and synced. Only then does it replace the old one.
 
-use std::io::Read;
+use std::io::{self, Read};
+use std::sync::Arc;
 
 use super::commit::Commit;
 use super::frame::{FRAME_BYTES_MAX, Packer};
 use super::{Archive, part_of};
-use crate::Error;
+use crate::{Error, MaskedReader, Masks};
+
+/// Opens the bytes that a new file gets.
+type Source<'a> = dyn Fn() -> Result<Box<dyn Read>, Error> + 'a;
 
 impl Archive {
     /// Whether a repack wrote the whole file.
@@ -25,9 +30,38 @@ impl Archive {
         if tip.packed || tip.file_end() != length {
             return Ok(false);
         }
+        self.replace_by(&tip, &|| Ok(Box::new(self.read()?)))?;
+        Ok(true)
+    }
+
+    /// Puts masks over forgotten texts, wherever they are in the file. Says over how many; the
+    /// file is as it was if there are none. What follows the last commit goes.
+    pub fn mask(&self, masks: &Arc<Masks>) -> Result<u64, Error> {
+        let Some((mut file, length)) = self.open()? else { return Ok(0) };
+        let Some(tip) = self.standing(&mut file, length)?.commit else { return Ok(0) };
+        let mut masked = MaskedReader::new(self.read()?, Arc::clone(masks));
+        io::copy(&mut masked, &mut io::sink()).map_err(Error::raw(&self.path))?;
+        if masked.hits() > 0 {
+            self.replace_by(&tip, &|| Ok(Box::new(MaskedReader::new(self.read()?, Arc::clone(masks)))))?;
+        }
+        Ok(masked.hits())
+    }
+
+    /// Puts other bytes in the place of those from `start` on; they are as many.
+    pub fn replace_end(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        let Some((mut file, length)) = self.open()? else { return Ok(()) };
+        let Some(tip) = self.standing(&mut file, length)?.commit else { return Ok(()) };
+        let source = || -> Result<Box<dyn Read>, Error> {
+            Ok(Box::new(self.read()?.take(start).chain(io::Cursor::new(bytes.to_vec()))))
+        };
+        self.replace_by(&tip, &source)
+    }
+
+    /// Packs what `source` reads into the place of this file.
+    fn replace_by(&self, tip: &Commit, source: &Source<'_>) -> Result<(), Error> {
         let part = self.beside();
-        let result = self.write_packed(&part, &tip).and_then(|packed| self.settle_part(packed));
-        result.map(|()| true).inspect_err(|_| {
+        let result = self.write_packed(&part, tip, source).and_then(|packed| self.settle_part(packed));
+        result.inspect_err(|_| {
             // A full disk needs the space back; if this fails too, the next write clears it.
             let _ = self.files.disk.remove(&part.path);
         })
@@ -38,9 +72,9 @@ impl Archive {
         Archive { path: part_of(&self.path), ..self.clone() }
     }
 
-    fn write_packed(&self, part: &Archive, tip: &Commit) -> Result<Commit, Error> {
+    fn write_packed(&self, part: &Archive, tip: &Commit, source: &Source<'_>) -> Result<Commit, Error> {
         let mut packer = Packer::packing().map_err(Error::io("compress for", &self.path))?;
-        let (hash, length) = digest(self, |piece, is_last| {
+        let (hash, length) = digest(self, source()?, |piece, is_last| {
             if piece.is_empty() && !is_last {
                 return Ok(());
             }
@@ -55,7 +89,7 @@ impl Archive {
             let disk = &self.files.disk;
             disk.write_at(&part.path, offset, &bytes).map_err(Error::io("write", &part.path))
         })?;
-        let (again, again_length) = digest(part, |_, _| Ok(()))?;
+        let (again, again_length) = digest(part, Box::new(part.read()?), |_, _| Ok(()))?;
         let packed = packer.last().filter(|packed| packed.records == tip.records);
         match packed {
             Some(packed) if (again, again_length) == (hash, length) && packed.end == tip.end => Ok(packed),
@@ -71,9 +105,9 @@ impl Archive {
 /// Hash and length of all committed bytes. Passes on each piece, and whether it is the last.
 fn digest(
     archive: &Archive,
+    mut source: Box<dyn Read>,
     mut show: impl FnMut(&[u8], bool) -> Result<(), Error>,
 ) -> Result<(blake3::Hash, u64), Error> {
-    let mut source = archive.read()?;
     let mut hasher = blake3::Hasher::new();
     let mut length = 0;
     let mut piece = Vec::new();

@@ -3,7 +3,7 @@
 use retro_engine::forget::Forgotten;
 use retro_engine::retain::{Explained, Retained};
 use retro_model::{SessionKey, Timestamp};
-use retro_store::{Tombstone, TombstoneEvent};
+use retro_store::{Mask, Tombstone, TombstoneEvent};
 use serde::Serialize;
 
 use super::Schema;
@@ -15,7 +15,7 @@ impl Schema for Forgotten {
 /// The result of `retro forget --list`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tombstones {
-    /// Every forgotten session, by a hash.
+    /// Every forgotten session and text, by a hash.
     pub tombstones: Vec<TombstoneRow>,
 }
 
@@ -23,12 +23,14 @@ impl Schema for Tombstones {
     const NAME: &'static str = "retro.forget.list/1";
 }
 
-/// A forgotten session.
+/// A forgotten session or text.
 #[derive(Debug, Clone, Serialize)]
 pub struct TombstoneRow {
     /// The id that `--undo` accepts.
     pub id: String,
-    /// retro's name for the agent.
+    /// `session` or `text`.
+    pub kind: &'static str,
+    /// retro's name for the agent; empty for a text.
     pub agent: String,
     /// When it was forgotten.
     pub at: Timestamp,
@@ -42,10 +44,24 @@ impl From<&Tombstone> for TombstoneRow {
     fn from(stone: &Tombstone) -> TombstoneRow {
         TombstoneRow {
             id: stone.id.clone(),
+            kind: "session",
             agent: stone.agent.clone(),
             at: stone.at,
             keep_costs: stone.keep_costs,
             done: stone.event != TombstoneEvent::Forgotten,
+        }
+    }
+}
+
+impl From<&Mask> for TombstoneRow {
+    fn from(mask: &Mask) -> TombstoneRow {
+        TombstoneRow {
+            id: mask.id.clone(),
+            kind: "text",
+            agent: String::new(),
+            at: mask.at,
+            keep_costs: false,
+            done: mask.event != TombstoneEvent::Forgotten,
         }
     }
 }
