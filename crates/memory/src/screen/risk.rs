@@ -13,6 +13,9 @@
 //! # Limits
 //! It is judged by the words of a command: a script that deletes has a harmless name.
 
+#[cfg(test)]
+mod counts;
+
 use retro_text::calls::{Step, understand};
 
 use super::{Piece, pieces};
