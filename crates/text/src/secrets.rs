@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Version of the rule set. Text kept outside raw is scanned again when it changes.
-pub const RULES_VERSION: u32 = 7;
+pub const RULES_VERSION: u32 = 8;
 
 /// A secret that was found: its range and its rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

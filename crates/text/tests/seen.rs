@@ -72,6 +72,28 @@ fn colour_codes_of_other_programs_hide_nothing() {
 }
 
 #[test]
+fn characters_without_width_hide_nothing() {
+    assert_gone(
+        &[
+            "key 4TOKEN\u{200b}TOKEN4 end",
+            "key 4TOKEN\u{ad}TOKEN4 end",
+            "password: 4VALUE\u{2060}VALUE4",
+            "api_key=4VALUE\u{feff}VALUE4",
+            "pass\u{200d}word = \"VALUE\"",
+            "key \u{1b}[31m4TOKEN\u{200b}\u{1b}[0mTOKEN4 end",
+            r"key 4TOKEN\u200bTOKEN4 end",
+            "→ über 4TOKEN\u{200b}TOKEN4 “x”",
+        ],
+        0,
+    );
+}
+
+#[test]
+fn parts_of_a_name_hide_nothing() {
+    assert_gone(&["mcp__TOKEN__get", "mcp__TOKEN", "a__TOKEN b"], 0);
+}
+
+#[test]
 fn signs_of_a_url_hide_nothing() {
     assert_gone(
         &[

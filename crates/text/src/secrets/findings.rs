@@ -1,8 +1,9 @@
 //! From text to findings: the raw text, and the text as a reader sees it.
 //!
 //! Rules match only plain text. The other readings are made here and passed to the same rules:
-//! without escapes and colour codes, with decoded URL characters, across the ends of wrapped lines,
-//! and decoded from base64. Their findings are mapped back to the original positions.
+//! without escapes, colour codes and zero-width characters, with decoded URL characters, across the
+//! ends of wrapped lines, and decoded from base64. Their findings are mapped back to the original
+//! positions.
 
 use super::readings::{self, Kind};
 use super::rule::Judge;
@@ -12,7 +13,7 @@ use super::{Finding, encoded, scan, wrapped};
 /// Every secret in `text`, in order, without overlaps.
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut hits = plain_and_encoded(text.as_bytes());
-    for kind in [Kind::Escapes, Kind::Percents] {
+    for kind in [Kind::Escapes, Kind::Percents, Kind::Unseen] {
         for (at, line) in readings::lines(text.as_bytes(), kind) {
             for hit in plain_and_encoded(line.text()) {
                 let place = line.place(&hit.span);

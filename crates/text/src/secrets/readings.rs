@@ -1,5 +1,5 @@
-//! A line as a reader sees it: without JSON escapes and colour codes, and with decoded URL
-//! characters such as `%3A`.
+//! A line as a reader sees it: without JSON escapes, colour codes and zero-width characters, and with
+//! decoded URL characters such as `%3A`.
 //!
 //! JSON inside a JSON string keeps its escapes: a `\u003d` or `\/` then splits a token in two.
 //! `grep --color=always` puts codes around its match, and a connection string in a query is
@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Escapes,
     /// Percent-encoded characters as well.
     Percents,
+    /// Zero-width characters as well. A token that contains one still looks whole.
+    Unseen,
 }
 
 /// A decoded line, and where its bytes came from.
@@ -61,6 +63,8 @@ fn next_change(text: &[u8], kind: Kind) -> Option<usize> {
         let found = match kind {
             Kind::Escapes => memchr3(b'\\', ESCAPE, b'^', rest),
             Kind::Percents => memchr(b'%', rest),
+            Kind::Unseen if rest.is_ascii() => None,
+            Kind::Unseen => rest.iter().position(|&byte| begins_unseen(byte)),
         };
         let place = at + found?;
         if change(text.get(place..)?, kind).is_some() {
@@ -87,7 +91,11 @@ impl Reading {
                 rest = from.get(slashes..)?;
                 continue;
             };
-            is_of_kind |= kind == Kind::Escapes || from.first() == Some(&b'%');
+            is_of_kind |= match kind {
+                Kind::Escapes => true,
+                Kind::Percents => from.first() == Some(&b'%'),
+                Kind::Unseen => !from.first().is_some_and(u8::is_ascii),
+            };
             rest = from.get(length..)?;
             reading.changes.push(Change {
                 at: reading.text.len(),
@@ -130,6 +138,9 @@ fn next_sign(text: &[u8], kind: Kind) -> Option<usize> {
     match kind {
         Kind::Escapes => memchr3(b'\\', ESCAPE, b'^', text),
         Kind::Percents => text.iter().position(|byte| matches!(byte, b'%' | b'\\' | &ESCAPE | b'^')),
+        Kind::Unseen => {
+            text.iter().position(|&byte| matches!(byte, b'\\' | ESCAPE | b'^') || begins_unseen(byte))
+        }
     }
 }
 
@@ -140,7 +151,9 @@ fn change(text: &[u8], kind: Kind) -> Option<(usize, Option<u8>)> {
         b'%' if kind == Kind::Percents => percent(text).map(|(length, byte)| (length, Some(byte))),
         b'\\' => code(text)
             .map(|length| (length, None))
-            .or_else(|| escape(text).map(|(length, byte)| (length, Some(byte)))),
+            .or_else(|| escape(text).map(|(length, byte)| (length, Some(byte))))
+            .or_else(|| unseen_escape(text).map(|length| (length, None))),
+        byte if begins_unseen(*byte) => unseen(text).map(|length| (length, None)),
         _ => code(text).map(|length| (length, None)),
     }
 }
@@ -157,6 +170,33 @@ fn escape(text: &[u8]) -> Option<(usize, u8)> {
         }
         _ => None,
     }
+}
+
+/// True if a zero-width character may begin with this byte.
+fn begins_unseen(byte: u8) -> bool {
+    matches!(byte, 0xc2 | 0xcd | 0xe1 | 0xe2 | 0xef | 0xf3)
+}
+
+/// The length of the zero-width character at the beginning of `text`: soft hyphen, joiners,
+/// zero-width spaces, direction marks, variation selectors, tags.
+fn unseen(text: &[u8]) -> Option<usize> {
+    match text {
+        [0xc2, 0xad, ..] | [0xcd, 0x8f, ..] => Some(2),
+        [0xe1, 0xa0, 0x8b..=0x8f, ..] | [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..] => Some(3),
+        [0xe2, 0x81, 0xa0..=0xaf, ..] | [0xef, 0xbb, 0xbf, ..] | [0xef, 0xb8, 0x80..=0x8f, ..] => Some(3),
+        [0xf3, 0xa0, 0x80 | 0x81 | 0x84..=0x87, _, ..] => Some(4),
+        _ => None,
+    }
+}
+
+/// The length of a zero-width character that is written as a JSON escape.
+fn unseen_escape(text: &[u8]) -> Option<usize> {
+    let slashes = slashes(text);
+    let [b'u', digits @ ..] = text.get(slashes..slashes + 5)? else { return None };
+    let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    let mut bytes = [0; 4];
+    let character = char::from_u32(code)?.encode_utf8(&mut bytes).as_bytes();
+    unseen(character).map(|_| slashes + 5)
 }
 
 /// The length and character of the percent-encoding at the beginning of `text`, encoded any number
@@ -262,6 +302,23 @@ mod tests {
             assert_eq!(view.text(), b"abcde", "{code:?}");
             assert_eq!(original[view.place(&(0..4))], format!("ab{code}cd"));
             assert_eq!(&original[view.place(&(2..4))], "cd");
+        }
+    }
+
+    #[test]
+    fn characters_without_width_are_not_seen() {
+        let unseen = "\u{200b}\u{ad}\u{2060}\u{200d}\u{feff}\u{34f}\u{180e}\u{fe0f}\u{e0041}\u{202e}";
+        for character in unseen.chars() {
+            let original = format!("ab{character}cd");
+            let view = Reading::of(original.as_bytes(), Kind::Unseen).expect("there is one");
+            assert_eq!(view.text(), b"abcd", "{character:?}");
+            assert_eq!(&original[view.place(&(0..4))], original);
+            assert_eq!(&original[view.place(&(2..4))], "cd");
+        }
+        let view = Reading::of(br"ab\u200bc\ud", Kind::Escapes).expect("there is one");
+        assert_eq!(view.text(), br"abc\ud");
+        for text in ["héllo wörld", "日本語の→テキスト", "a\u{2028}b", "“x”", "plain"] {
+            assert!(lines(text.as_bytes(), Kind::Unseen).next().is_none(), "{text}");
         }
     }
 

@@ -437,6 +437,8 @@ fn begins_word(text: &[u8], start: usize) -> bool {
     let before = &text[..start];
     match before {
         [.., b'\\', b'n' | b'r' | b't'] => true,
+        // Parts of a name: `mcp__server__tool`.
+        [.., b'_', b'_'] => true,
         [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
         [rest @ .., b'm'] => {
             let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
@@ -449,7 +451,8 @@ fn begins_word(text: &[u8], start: usize) -> bool {
 
 /// True if a token could end here.
 fn ends_word(text: &[u8], end: usize) -> bool {
-    text.get(end).is_none_or(|&byte| !is_word(byte) && byte != b'-')
+    let rest = text.get(end..).unwrap_or_default();
+    rest.starts_with(b"__") || rest.first().is_none_or(|&byte| !is_word(byte) && byte != b'-')
 }
 
 #[cfg(test)]
