@@ -153,6 +153,104 @@ fn a_raw_file_of_another_session_is_seen_and_set_aside() {
     assert_eq!(std::fs::read(&aside[0]).unwrap(), foreign, "what was there is kept");
 }
 
+/// Two sessions that went quiet long ago, each with answers of its own.
+fn answered() -> Machine {
+    let machine = Machine::empty();
+    for (session, word, answers) in [(ONE, "alpha", 2), (TWO, "omega", 3)] {
+        let mut text = line(session, &format!("please look at {word}"), 1);
+        for number in 2..2 + answers {
+            let message = format!(
+                r#"{{"id":"msg_{word}{number}","role":"assistant","model":"claude-opus-4-5","content":[{{"type":"text","text":"{word}"}}],"usage":{{"input_tokens":10,"output_tokens":{number}00}}}}"#
+            );
+            let said = line(session, "x", number).replace(r#""type":"user""#, r#""type":"assistant""#);
+            let said = said.replace(r#"{"role":"user","content":"x"}"#, &message);
+            text.push_str(
+                &said.replace(r#","message""#, &format!(r#","requestId":"req_{word}{number}","message""#)),
+            );
+        }
+        machine.write(&log(session), text);
+        let file = std::fs::File::options().append(true).open(machine.home().join(log(session))).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(7_200)).unwrap();
+    }
+    assert_eq!(machine.run(&["sync"]).code, 0);
+    machine
+}
+
+#[test]
+fn a_ledger_of_another_session_is_seen_and_made_again() {
+    let machine = answered();
+    let path = |session| store(&machine).ledger_path(&SessionKey::new("claude", session));
+    let costs = |machine: &Machine| machine.json(&["usage", "session"])["rows"].clone();
+    let (before, own) = (costs(&machine), std::fs::read(path(ONE)).unwrap());
+    assert_ne!(own, std::fs::read(path(TWO)).unwrap());
+    assert_eq!(machine.run(&["verify", "--deep"]).code, 0);
+    std::fs::copy(path(TWO), path(ONE)).unwrap();
+    let seen = machine.run(&["verify", "--deep"]);
+    assert_eq!(seen.code, 1, "{}", seen.all());
+    assert!(seen.all().contains("it is not the ledger of"), "{}", seen.all());
+    assert_eq!(costs(&machine), before);
+    let fixed = machine.run(&["doctor", "--fix"]);
+    assert!(fixed.all().contains("rebuilt the ledger"), "{}", fixed.all());
+    assert_eq!(std::fs::read(path(ONE)).unwrap(), own);
+    assert_eq!(machine.run(&["verify", "--deep"]).code, 0);
+    assert_eq!(costs(&machine), before);
+}
+
+#[test]
+fn words_of_another_store_are_no_answer() {
+    let (machine, other) = (machine(), Machine::empty());
+    other.write(&log(ONE), line(ONE, "the zebra of another store", 1));
+    assert_eq!(other.run(&["sync"]).code, 0);
+    for name in ["text", "vectors"] {
+        let (from, to) = (other.root().join("index").join(name), machine.root().join("index").join(name));
+        if from.is_dir() {
+            std::fs::remove_dir_all(&to).unwrap();
+            copy(&from, &to);
+        }
+    }
+    for arguments in [&["search", "zebra", "--no-sync"][..], &["search", "zebra"]] {
+        let said = machine.run(arguments);
+        assert!(!said.all().contains("another store"), "{}", said.all());
+    }
+    assert!(machine.run(&["search", "alpha"]).stdout.contains("look at alpha"));
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_hook_does_not_wait_for_a_transcript_that_is_none() {
+    use std::io::Write;
+    let machine = machine();
+    let pipe = machine.home().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/zero"), Path::new("/etc/passwd"), Path::new("/none")] {
+        let input = serde_json::json!({
+            "session_id": "33333333-2222-4333-8444-555555555555", "transcript_path": path,
+            "cwd": "/home/dev/p", "hook_event_name": "Stop",
+        });
+        let mut hook = machine
+            .command(&["sync", "--hook"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        let said = machine.answer(hook.wait_with_output().unwrap());
+        assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{}: {}", path.display(), said.all());
+    }
+    let keys = store(&machine).session_keys().unwrap();
+    assert_eq!(keys.len(), 2, "{keys:?}");
+}
+
 #[test]
 fn what_is_lost_without_a_log_stays_findable_and_is_named() {
     let machine = machine();

@@ -1,7 +1,7 @@
 //! Makes derived data again from raw.
 
 use retro_model::SessionKey;
-use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
+use retro_store::{Index, LEDGER, PlaceRow, RealDisk, Stamps, Store};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -195,8 +195,8 @@ pub fn mend(
             said.push("started a new index".to_owned());
         }
     }
-    let spoiled = spoiled(&store)?;
     let index = store.index()?;
+    let spoiled = spoiled(&store, &index)?;
     let all = Everything { world, config, store: &store, index: &index, progress };
     let mut report = reconcile::reconcile(world, STAGES, &store, &index)?;
     if !spoiled.is_empty() {
@@ -206,7 +206,7 @@ pub fn mend(
     }
     derive_due(&all, STAGES, Choose::Due, progress, &mut report)?;
     for (key, stage) in &spoiled {
-        if !is_spoiled(&store, key, stage)? {
+        if !is_spoiled(&store, &index, key, stage)? {
             said.push(format!("rebuilt the {} of {key} from its raw files", stage.name));
         }
     }
@@ -256,14 +256,14 @@ fn retake(
     Ok((taken, aside))
 }
 
-/// Damaged documents, by session and the stage that writes them. Skips evicted sessions, whose
-/// documents cannot be made again.
-fn spoiled(store: &Store) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
+/// Documents that are damaged or belong to another session, by session and the stage that writes
+/// them. Skips evicted sessions, whose documents cannot be made again.
+fn spoiled(store: &Store, index: &Index) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
     let mut spoiled = Vec::new();
     for key in store.session_keys()? {
         let is_whole = matches!(store.session(&key), Ok(Some(file)) if file.evicted_at.is_none());
         for stage in STAGES.iter().filter(|_| is_whole) {
-            if is_spoiled(store, &key, stage)? {
+            if is_spoiled(store, index, &key, stage)? {
                 spoiled.push((key.clone(), stage));
             }
         }
@@ -271,8 +271,9 @@ fn spoiled(store: &Store) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
     Ok(spoiled)
 }
 
-fn is_spoiled(store: &Store, key: &SessionKey, stage: &Stage) -> Result<bool, Error> {
-    Ok(stage.document.map_or(Ok(false), |kind| store.is_damaged(kind, key))?)
+fn is_spoiled(store: &Store, index: &Index, key: &SessionKey, stage: &Stage) -> Result<bool, Error> {
+    let Some(kind) = stage.document else { return Ok(false) };
+    Ok(store.is_damaged(kind, key)? || (*kind == LEDGER && reconcile::is_foreign_ledger(store, index, key)?))
 }
 
 /// Makes stages due on sessions, as if they had never run.

@@ -156,6 +156,13 @@ fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport)
     Ok(seen == rows.len() && is_same_file && ledger_fits(store, index, key)?)
 }
 
+/// True if the ledger file of an up-to-date session has other rows than the index. Each of its lines
+/// may be valid: the file may belong to another session, or to another time.
+pub(crate) fn is_foreign_ledger(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, Error> {
+    let is_behind = index.due_of(key)?.iter().any(|stage| stage == "ledger");
+    Ok(!is_behind && !ledger_fits(store, index, key)?)
+}
+
 /// Whether the ledger file of a quiet session has the rows of the index.
 fn ledger_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, Error> {
     let rows = index.responses_of(key)?;

@@ -20,7 +20,7 @@ use crate::session_row::{facts_of, merged_facts};
 use crate::stage::StampInputs;
 use crate::stages::{Comparing, STAGES, Stage};
 use crate::stamp::stamp;
-use crate::{Config, Error, agent_of, lost, memory, read};
+use crate::{Config, Error, agent_of, lost, memory, read, reconcile};
 
 /// Checks the files of a store, and whether the raw files hold the captured bytes.
 pub fn files(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
@@ -109,6 +109,9 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     };
     let mut problems = stamp_problems(store, index)?;
     for keys in store.session_keys()?.chunks(SESSIONS_AT_ONCE) {
+        for key in keys {
+            problems.extend(ledger_problem(store, index, key)?);
+        }
         let known = keys.iter().map(|key| known(store, index, key)).collect::<Result<Vec<_>, _>>()?;
         let found: Vec<Result<Option<Problem>, Error>> = known.into_par_iter().map(one).collect();
         for result in found {
@@ -129,6 +132,16 @@ fn known(store: &Store, index: &Index, key: &SessionKey) -> Result<Known, Error>
         }
     }
     Ok(Known { key: key.clone(), session, sources, made, comparing })
+}
+
+/// Reports a ledger file that has other rows than the session's log.
+fn ledger_problem(store: &Store, index: &Index, key: &SessionKey) -> Result<Option<Problem>, Error> {
+    if !reconcile::is_foreign_ledger(store, index, key)? {
+        return Ok(None);
+    }
+    let what = format!("it is not the ledger of {key}");
+    let help = "`retro doctor --fix` makes it again where the raw bytes are there".to_owned();
+    Ok(Some(Problem { path: store.ledger_path(key), what, help }))
 }
 
 /// Reports stamps of files that do not belong to the session they name, and unreadable rows. The
