@@ -48,11 +48,11 @@ pub struct Global {
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Say more
+    /// Print more detail
     #[arg(long, short, global = true, action = ArgAction::SetTrue)]
     pub verbose: bool,
 
-    /// Answer from the store as it is, without reading what is new
+    /// Answer from the store as it is, without reading new records
     #[arg(long, global = true)]
     pub no_sync: bool,
 

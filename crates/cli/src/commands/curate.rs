@@ -9,7 +9,7 @@ use super::memory::review::answers::Answers;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 
-/// Decide what of `retro detect` is written down
+/// Review the patterns that `retro detect` found
 ///
 /// One by one, with the evidence in view: a approve, r reject, d discuss (it stays open), e edit
 /// and approve, s skip, u undo, q quit. One key on a terminal, one answer a line elsewhere.

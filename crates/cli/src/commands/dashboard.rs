@@ -69,7 +69,7 @@ enum Verb {
         #[arg(long)]
         open: bool,
     },
-    /// Build what changed, and open the page in the browser
+    /// Update the page, and open it in the browser
     Open {
         #[command(flatten)]
         what: What,

@@ -7,7 +7,7 @@ use crate::context::{Context, Exit, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
 
-/// List what was decided about patterns, and hand on what waits
+/// List decisions about patterns, and hand on those that wait
 ///
 /// Each decision goes to the command of `curate.sink` as one line of JSON. What it does not take
 /// waits in a queue and keeps its id, by which the receiver knows one that comes twice.

@@ -20,7 +20,7 @@ use crate::when::{Between, end, start};
   retro detect --since 30d --project shop
   retro detect --explain retry_storm")]
 pub struct Args {
-    /// Only what was seen at least so often [default: 2]
+    /// Only patterns seen at least this often [default: 2]
     #[arg(long, value_name = "N")]
     min_frequency: Option<u32>,
 

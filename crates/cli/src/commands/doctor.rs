@@ -10,7 +10,7 @@ use crate::progress::Bar;
   retro doctor
   retro doctor --fix       mend what raw files and the agents' logs can mend")]
 pub struct Args {
-    /// Mend what can be mended from the raw files, and capture damaged ones again
+    /// Repair the store from its raw files, and capture damaged ones again
     #[arg(long)]
     fix: bool,
 }

@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "dry_run")]
     yes: bool,
 
-    /// List what was forgotten
+    /// List forgotten sessions
     #[arg(long, conflicts_with_all = ["session", "project", "before", "undo"])]
     list: bool,
 

@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, alias = "limit-per-host", value_name = "N")]
     limit_per_agent: Option<usize>,
 
-    /// Read again what is captured and unchanged
+    /// Read captured files again even if they are unchanged
     #[arg(long)]
     force: bool,
 

@@ -40,7 +40,7 @@ pub struct Args {
     #[command(flatten)]
     between: Between,
 
-    /// What comes first
+    /// The sort order
     #[arg(long, value_enum, default_value = "last")]
     sort: SortBy,
 
@@ -63,13 +63,13 @@ enum SortBy {
     Last,
     /// The session that began last
     Started,
-    /// The dearest
+    /// Most expensive first
     Cost,
     /// The one with most turns
     Turns,
     /// The one that lasted longest
     Duration,
-    /// The largest
+    /// Largest first
     Size,
     /// By project, then by time
     Project,

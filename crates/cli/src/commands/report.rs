@@ -8,7 +8,7 @@ use crate::context::{Context, Exit, Outcome};
 use crate::format;
 use crate::when::{Between, end, start};
 
-/// Print a page: what was done, what it cost, what went wrong again, what to try
+/// Print a page about the work done, its cost, repeated problems and advice
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro report --since 'last week'

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
 
-    /// Only where the text stands exactly so
+    /// Only exact matches of the text
     #[arg(long)]
     exact: bool,
 

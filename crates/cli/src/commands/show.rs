@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "tools")]
     prompts: bool,
 
-    /// Only what the agent did, with the output of each call
+    /// Only the actions of the agent, with the output of each call
     #[arg(long)]
     tools: bool,
 

@@ -11,7 +11,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
 
-/// List, compute, show and explain signals: what can be measured of a session
+/// List, compute, show and explain signals, the measures of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro signal list --group risk
@@ -81,7 +81,7 @@ struct Show {
     session: WhichSession,
 }
 
-/// Explain a signal: what it says, why, how it is found, its limits
+/// Explain a signal: its meaning, purpose, method and limits
 #[derive(Debug, clap::Args)]
 struct Explain {
     /// The signal's name

@@ -5,7 +5,7 @@ use crate::context::{Context, Outcome};
 use crate::patience;
 use crate::progress::Bar;
 
-/// Find what is like a session, or like one of its turns
+/// Find sessions like a session, or like one of its turns
 ///
 /// `ID#7` is turn 7 of the session. The session itself is left out.
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 use crate::context::{Context, Exit, Outcome};
 use crate::table::{Column, Table};
 
-/// Show the stages of a sync, their versions and what is still to be done
+/// Show the stages of a sync, their versions and the work left
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro stages

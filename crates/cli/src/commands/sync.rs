@@ -13,7 +13,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{bytes, count, took};
 use crate::progress::Bar;
 
-/// Capture what is new on this machine
+/// Capture new sessions and new turns on this machine
 ///
 /// Reads only what changed since the last time, keeps every byte, and brings
 /// everything derived up to date. Run it as often as you like.

@@ -17,7 +17,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 #[derive(Debug, clap::Args)]
 pub struct Init {}
 
-/// Make the memory tables anew from the files
+/// Rebuild the memory tables from the files
 #[derive(Debug, clap::Args)]
 pub struct Reindex {}
 
@@ -35,7 +35,7 @@ pub struct ImportAuthored {
 /// Add a memory of your own
 #[derive(Debug, clap::Args)]
 pub struct Add {
-    /// What it says
+    /// The text of the memory
     #[arg(value_name = "TEXT")]
     text: String,
 
@@ -63,7 +63,7 @@ pub struct Add {
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
 
-    /// Where it stands
+    /// Its status
     #[arg(long, value_name = "STATUS", default_value = "accepted", value_parser = status)]
     status: Status,
 

@@ -6,7 +6,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
 
-/// Say what is kept and what is wrong with it
+/// Count memories and name problems
 #[derive(Debug, clap::Args)]
 pub struct Doctor {}
 

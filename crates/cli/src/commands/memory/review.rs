@@ -11,7 +11,7 @@ use self::answers::Answers;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 
-/// Walk through what waits for a decision
+/// Review the memories that wait for a decision
 ///
 /// What needs one comes first, then what was found, by repository and kind, most repeated
 /// first. One key on a terminal, one answer a line elsewhere: a accept, r reject, e edit,

@@ -36,7 +36,7 @@ pub struct Weave {
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
 
-    /// What the call failed with; - reads it from stdin
+    /// The error of the failed call; - reads it from stdin
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["file", "command"])]
     error: Option<String>,
 
@@ -60,7 +60,7 @@ pub struct Weave {
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
 
-    /// Do not write down what was shown
+    /// Do not record what was shown
     #[arg(long)]
     no_record: bool,
 
