@@ -107,7 +107,7 @@ pub(crate) fn run(repository: &Repository, options: &[String]) -> Result<(), Fai
     let text = table(&["trial", "points", "failures", "time"], &rows);
     print!("{text}");
     if options.iter().any(|option| option == "--write") {
-        let text = format!("What each shows stands in [guarantees](guarantees.md).\n\n{text}");
+        let text = format!("[Guarantees](guarantees.md) says what each trial shows.\n\n{text}");
         let command = "cargo xtask trial --write";
         Part { name: "trials", title: "Trials", command, versions: "" }.write(repository, &text)?;
     }

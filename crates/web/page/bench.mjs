@@ -197,7 +197,7 @@ if (!isLarge) realLogs();
 if (isLarge) await manyRows(browser);
 const print = (head, list) => { console.log(`| ${head.join(" | ")} |\n| ${head.map((_, n) => (n ? "---:" : "---")).join(" | ")} |`); for (const row of list) console.log(`| ${row.join(" | ")} |`); console.log(); };
 print(["What", "Measured", "Budget", "Holds"], table);
-console.log("Script, style, layout and tasks are CPU time of the page's thread, by Chromium's trace. The first build and times to wait are the best of " + RUNS + " runs; the load of the machine is above.\n");
+console.log("Script, style, layout and tasks are CPU time of the page's thread, from Chromium's trace. The first build and waiting times are the best of " + RUNS + " runs; the load of the machine is above.\n");
 if (!isLarge) {
   const others = await beside(browser, RUNS);
   print(["The same logs", "Requests", "Read before the first click", "Time to the list", "Time to open the largest session"], others.rows);

@@ -85,5 +85,5 @@ export async function beside(browser, runs) {
   }
   rmSync(store, { recursive: true, force: true });
   const missing = absent.length ? ` ${absent.join(" and ")}: not installed.` : "";
-  return { rows, text: `${SESSIONS + 2} sessions, the largest of ${MEGABYTES} MB. agentsview is a server; the others are read from disk. Requests to other machines are cut off.${missing}\n` };
+  return { rows, text: `${SESSIONS + 2} sessions, the largest of ${MEGABYTES} MB. agentsview is a server; the others are read from disk. Requests to other machines are blocked.${missing}\n` };
 }

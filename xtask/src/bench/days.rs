@@ -147,9 +147,9 @@ fn told(ours: &Days, theirs: &Days, repeated: &Days) -> String {
     ];
     format!(
         "By day (UTC), beside `ccusage claude daily`, on the published logs of Claude Code: {equal} of {} days have the \
-         same tokens of every kind. The others, and the sums:\n\n{}\n*lines without request id*: an answer is logged as \
-         several lines that repeat its tokens; where they have no request id, `ccusage daily` adds up all that differ in \
-         time.\n",
+         same tokens of every kind. The remaining days and the sums:\n\n{}\n*lines without request id*: an answer is logged as \
+         several lines that repeat its tokens. If they have no request id, `ccusage daily` adds up all lines with \
+         different times.\n",
         all.len(),
         table(&header, &rows)
     )

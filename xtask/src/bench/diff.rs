@@ -137,9 +137,9 @@ pub(crate) fn totals(sets: &[Set]) -> String {
     let about: Vec<String> =
         Switch::ALL.map(Switch::reason).map(|(name, about)| format!("- *{name}*: {about}\n")).into();
     format!(
-        "Tokens:\n\n{}\nDollars at list price:\n\n{}\nReasons, each a switch in our own arithmetic, \
-         all of them on in every file. They were learned from differences in logs like these; that they explain them \
-         is no proof for others:\n\n{}",
+        "Tokens:\n\n{}\nDollars at list price:\n\n{}\nEach reason is a switch in our own arithmetic, \
+         and all of them are on for every file. They were derived from differences in logs like these. That they \
+         explain these differences proves nothing about other logs:\n\n{}",
         sums(sets, &tokens),
         sums(sets, &usd),
         about.concat()

@@ -64,7 +64,7 @@ impl Many<'_> {
     /// All tables.
     pub(crate) fn measure(&self) -> Result<String, Failure> {
         let mut report =
-            Report::new("Generated sessions of two turns each, unless said otherwise.".to_owned());
+            Report::new("Generated sessions of two turns each, unless stated otherwise.".to_owned());
         let start = best_of(RUNS, || {
             self.meter.measure(&mut || {
                 let mut command = Command::new(self.retro);

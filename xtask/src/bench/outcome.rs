@@ -201,7 +201,7 @@ fn page(judged: &[Judged], half: &str) -> String {
     let bars: Vec<Vec<String>> =
         bars.into_iter().map(|(what, value, bar)| vec![what.to_owned(), value, bar.to_owned()]).collect();
     format!(
-        "{} sessions, the half that is {half}. A row for each label, a column for each answer:\n\n{}\n{}",
+        "{} sessions, the half that is {half}. Rows are labels, columns are answers:\n\n{}\n{}",
         judged.len(),
         table(&["label", "sessions", "success", "failed", "abandoned", "unknown"], &rows),
         table(&["share", "measured", "bar"], &bars)
@@ -220,7 +220,7 @@ fn agreement(labels: &BTreeMap<String, Label>, second: &str) -> String {
         .collect();
     let same = pairs.iter().filter(|(first, second)| first == second).count();
     format!(
-        "A second reader, who saw the requests and the end of {} of all these sessions, says the same of {same}.\n",
+        "A second reader saw the requests and the end of {} of all these sessions, and agrees on {same}.\n",
         pairs.len()
     )
 }

@@ -46,8 +46,8 @@ pub(crate) fn measure(scratch: &Path) -> Result<String, Failure> {
     }
     rows.push(vec!["bar".to_owned(), "at least 60 %".to_owned(), "at most 2 %".to_owned()]);
     Ok(format!(
-        "What each part of the ranking adds, on {} made-up sessions with {prompts} prompts. None of them has been \
-         shown anything before, so that usefulness has nothing to say here.\n\n{}",
+        "The effect of each part of the ranking, on {} made-up sessions with {prompts} prompts. None of them was \
+         shown anything before, so usefulness has no effect here.\n\n{}",
         months.made,
         table(&["left out", "shown when it was known", "shown where it does not belong"], &rows)
     ))

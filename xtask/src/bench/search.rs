@@ -54,8 +54,9 @@ const MOMENTS: usize = 3;
 const LIMITS: (usize, usize) = (8, 3);
 
 /// What ConvMemory's authors say of it, and their set-up.
-const CONVMEMORY: &str = "ConvMemory, as published (\"Mac Pro\", not run here): 1,617 rollouts with 45,000 turns, search by `LIKE` 770 ms; \
-    the nearest 10 of 512 vectors with 64 dimensions 31 µs; an import after one of 64 rollouts changed 7.3 ms.\n";
+const CONVMEMORY: &str = "ConvMemory, as published (\"Mac Pro\", not run here): 770 ms for a search by `LIKE` \
+    in 1,617 rollouts with 45,000 turns, 31 µs for the nearest 10 of 512 vectors with 64 dimensions, 7.3 ms for an \
+    import after one of 64 rollouts changed.\n";
 
 /// The command.
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {

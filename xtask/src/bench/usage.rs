@@ -126,7 +126,7 @@ impl Questions {
         }
         let mut report = Report::new(format!(
             "{name}: {} files, {:.1} MB; median of {ROUNDS} rounds. A first `retro usage` answers after two seconds \
-             whatever it has read; this time it left {unread} sessions unread.",
+             at the latest; this time it left {unread} sessions unread.",
             logs.files.len(),
             logs.bytes as f64 / 1e6
         ));
