@@ -147,11 +147,28 @@ impl Store {
         found.sort();
         Ok(found)
     }
+
+    /// The documents with one of these texts, by kind and session, decoded as their kind says.
+    pub fn documents_with(&self, texts: &Holds<'_>) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        for kind in self.kinds()? {
+            for key in self.document_keys(&kind)? {
+                let bytes = self.document(&kind, &key)?;
+                if bytes.is_some_and(|bytes| texts(&bytes)) {
+                    found.push(format!("{}/{key}", kind.folder()));
+                }
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Bytes of a file that are searched at once, and the overlap of two such pieces.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 const OVERLAP_BYTES: usize = 256 * 1024;
+
+/// How compressed data begins.
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// Whether a file contains a text, directly or after decompression.
 pub(crate) fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
@@ -164,7 +181,10 @@ pub(crate) fn has(path: &Path, texts: &Holds<'_>) -> Result<bool, Error> {
     if searched(file, texts).map_err(Error::io("read", path))? {
         return Ok(true);
     }
-    if path.extension().is_none_or(|ending| ending != "zst") {
+    let mut magic = Vec::new();
+    let file = open().map_err(Error::io("open", path))?;
+    file.take(4).read_to_end(&mut magic).map_err(Error::io("read", path))?;
+    if magic != ZSTD && path.extension().is_none_or(|ending| ending != "zst") {
         return Ok(false);
     }
     let decoder = zstd::stream::read::Decoder::new(open().map_err(Error::io("open", path))?);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Forgotten;
+use super::{Forgotten, proof};
 use crate::rebuild::rebuild;
 use crate::{Config, Error, Progress, World, memory, patterns};
 
@@ -140,12 +140,8 @@ fn mask_catalog(store: &Store, folder: &Path, masks: &Masks) -> Result<u64, Erro
 /// Places that hold the text: files, decompressed where they are compressed, and what the index
 /// holds of sessions.
 fn places(store: &Store, index: &Index, masks: &Masks) -> Result<Vec<String>, Error> {
-    let holds = |bytes: &[u8]| masks.has(bytes);
     let is_written = |path: &Path| path == Path::new("config.toml");
-    let files = store.files_with(&holds, &is_written)?;
-    let mut places: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-    places.extend(index.sessions_with(&holds)?.into_iter().map(|key| format!("the index: words of {key}")));
-    Ok(places)
+    proof::places(store, index, &|bytes| masks.has(bytes), &is_written)
 }
 
 /// What cannot be reached: live logs that hold the text, what is compressed, settings, exports.

@@ -2,9 +2,10 @@
 //! words.
 
 use retro_model::SessionKey;
+use rusqlite::types::ValueRef;
 use std::collections::BTreeSet;
 
-use super::{Index, Writer};
+use super::{Index, Writer, shrunk};
 use crate::{Error, Holds};
 
 impl Index {
@@ -29,6 +30,35 @@ impl Index {
             );
         }
         Ok(found)
+    }
+
+    /// The columns with one of these texts in a value, as it is or unpacked. Passages have
+    /// [`Index::sessions_with`].
+    pub fn columns_with(&self, texts: &Holds<'_>) -> Result<Vec<String>, Error> {
+        let tables: Vec<String> = self.all(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+            [],
+            |row| row.get(0),
+        )?;
+        let mut found = BTreeSet::new();
+        for table in &tables {
+            // The name comes from the database itself and is quoted.
+            let text = format!("SELECT * FROM \"{}\"", table.replace('"', "\"\""));
+            self.all(&text, [], |row| {
+                let columns = row.as_ref().column_count();
+                for column in 0..columns {
+                    let bytes = match row.get_ref(column)? {
+                        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+                        _ => continue,
+                    };
+                    if texts(bytes) || shrunk::grow(bytes).is_ok_and(|plain| texts(&plain)) {
+                        found.insert(format!("{table}.{}", row.as_ref().column_name(column)?));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found.into_iter().collect())
     }
 }
 
