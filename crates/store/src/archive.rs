@@ -5,8 +5,9 @@
 //! are cut by the next append. Reading (`read.rs`) returns only bytes whose chain was checked;
 //! `compare.rs` compares a live source with them; `repack.rs` makes a quiet file small.
 //!
-//! **Invariant:** a committed byte is never changed. Only a state source is replaced as a whole,
-//! and a repack puts the same bytes into other frames.
+//! **Invariant:** a committed byte is never changed, except by a mask over a text that was forgotten
+//! (`crate::masks`). Only a state source is replaced as a whole, and a repack puts the same bytes
+//! into other frames.
 //!
 //! Writing needs the store's lock, and one writer for each file.
 
