@@ -62,6 +62,12 @@ static COMMANDS: &[Command] = &[
         run: dashboard::bench,
     },
     Command {
+        words: &["bench", "patterns"],
+        options: "",
+        about: "Measure how fast the signs of 20,000 sessions are put together and ranked",
+        run: bench::patterns,
+    },
+    Command {
         words: &["bench", "recall"],
         options: "[--locomo PATH] [--history REPOSITORY] [--mode words|meaning|hybrid] [--parts] [--try NUMBERS]",
         about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form; --history asks a repository's commits by their subjects instead, beside a plain BM25; --parts leaves out each part of the ranking, --try ranks with other numbers",
