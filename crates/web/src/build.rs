@@ -6,6 +6,7 @@
 mod made;
 mod memory;
 mod overview;
+mod patterns;
 mod plan;
 mod search;
 mod signals;
@@ -34,6 +35,7 @@ use crate::session::{Ground, Redact};
 use crate::{Error, assets, rows};
 use made::{Taking, made};
 pub(crate) use memory::again as memories_again;
+pub(crate) use patterns::{NAME as PATTERNS, again as patterns_again};
 use plan::Plan;
 use search::Search;
 use signals::Said;
@@ -252,11 +254,14 @@ impl Site {
         self.folder.put_large(&signals::registry(told.ground)?, &self.build)?;
         let shelf = plan.shelf(told)?;
         self.memories(&shelf)?;
+        let recurs = plan.recurs(told)?;
+        self.patterns(&recurs)?;
         let sums = overview::Sums {
             months: &months,
             parts: &search::parts(&self.state),
             sessions: plan.named.len(),
             memories: memory::told(&shelf),
+            patterns: recurs.told,
             troubles: &self.state.troubles(),
             verified: self.state.verified.as_ref(),
         };

@@ -3,12 +3,13 @@
 //! The server sends the chunks of a dashboard folder as JSON, and announces changes. It binds only
 //! to 127.0.0.1. It answers only requests with its own `Host` and `Origin`, and only a browser that
 //! has once presented the token of this run. The only changes it makes are decisions about
-//! memories.
+//! memories and patterns.
 
 mod accept;
 mod guard;
 mod live;
 mod memory;
+mod patterns;
 mod raw;
 mod search;
 
@@ -118,6 +119,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/raw", get(raw::raw))
         .route("/search", get(search::search))
         .route(memory::PATH, post(memory::post).layer(DefaultBodyLimit::max(memory::BYTES_MAX)))
+        .route(patterns::PATH, post(patterns::post).layer(DefaultBodyLimit::max(patterns::BYTES_MAX)))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
         .with_state(shared)
 }

@@ -59,8 +59,9 @@ fn frame(data: &Path, what: &Single) -> Result<Vec<Chunk>, Error> {
     };
     let mut meta = read("meta")?;
     meta["search"] = serde_json::json!([]);
-    // Memories quote sessions that are not in the file.
+    // Memories and patterns quote sessions that are not in the file.
     meta["memories"] = serde_json::json!({"total": 0, "to_review": 0});
+    meta["patterns"] = serde_json::json!({"total": 0, "open": 0});
     let months: Vec<String> = meta["months"]
         .as_array()
         .into_iter()

@@ -20,7 +20,7 @@ const KEPT = 24;
 const waiting = new Map<string, Waiter[]>();
 const loading = new Map<string, Promise<any>>();
 const kept = new Map<string, any>();
-const lasting = /^(meta|health|memory$|rows\/|q\/sessions)/;
+const lasting = /^(meta|health|memory$|patterns$|rows\/|q\/sessions)/;
 let build: string | null = null;
 
 const policy = window.trustedTypes?.createPolicy("retro-chunk", {

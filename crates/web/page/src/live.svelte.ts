@@ -1,7 +1,7 @@
 // News from the server: one event a sync, with the names of what changed.
 import { forget } from "./data";
 
-export const news = $state({ sessions: 0, names: [] as string[], stamp: 0, said: "", memories: 0 });
+export const news = $state({ sessions: 0, names: [] as string[], stamp: 0, said: "", memories: 0, patterns: 0 });
 
 export function follow(): void {
   let source: EventSource | null = null;
@@ -17,8 +17,9 @@ export function follow(): void {
         return;
       }
       if (names.includes("memory")) news.memories += 1;
+      if (names.includes("patterns")) news.patterns += 1;
       const whole = names.length === 0;
-      names = names.filter((name) => name !== "memory");
+      names = names.filter((name) => name !== "memory" && name !== "patterns");
       if (names.length === 0 && !whole) return;
       for (const name of names) for (const part of ["h", "m"]) forget(`${name}.${part}`);
       for (const name of ["meta", "health", "q/sessions"]) forget(name);

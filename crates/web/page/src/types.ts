@@ -18,6 +18,7 @@ export interface Meta {
   since: string | null; project: string | null; strict: boolean; months: Month[];
   search: { n: number; shards: number }[];
   memories: { total: number; to_review: number };
+  patterns: { total: number; open: number };
   limits: { windows: LimitWindow[]; without: { agent: string; reason: string }[] };
 }
 
@@ -175,4 +176,28 @@ export interface MemoryFull {
   repository: { root?: string; remote?: string; branch?: string };
   created_at?: string; updated_at?: string; expires_at?: string; supersedes: string[];
   history: { at: string | null; what: string; session_id: string | null; reason: string | null; event_id: string | null }[];
+}
+
+export interface Resolution { text: string; times: number; evidence_refs: string[] }
+
+/** A candidate as `retro detect --json` has it, with what shows it. */
+export interface CandidateRow {
+  key: string; polarity: "problem" | "success"; type: string; types: string[]; title: string; frequency: number;
+  sessions: { agent: string; session_id: string }[]; repos: string[]; agents: string[]; cross_agent: boolean;
+  first_seen: string | null; last_seen: string | null; impact: { tokens: number; usd: number | null; minutes: number };
+  resolutions: Resolution[]; score: number; why: string; new: boolean;
+  evidence: string; pattern: string | null; decision: string | null; weeks: { from: string; sessions: number }[];
+  members: { agent: string; session_id: string; at: string | null; times: number; repo: string | null; evidence: { event: string; text: string; voice: string }[] }[];
+}
+
+/** A pattern as `retro catalog show --json` has it, and the candidate that it is about. */
+export interface PatternRow {
+  id: string; version: string; status: string; distribution_ready: boolean; not_ready?: string; type: string; title: string;
+  problem: string; resolutions: Resolution[]; when_to_use: string; when_not: string;
+  provenance: { session_count: number }; hints: Record<string, { file: string; body: string }>; candidate: string | null;
+}
+
+export interface PatternShelf {
+  sessions: number; candidates: CandidateRow[]; folder: string; catalog: PatternRow[];
+  unreadable: { path: string; reason: string }[];
 }

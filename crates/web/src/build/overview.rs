@@ -44,6 +44,7 @@ pub struct Sums<'a> {
     pub parts: &'a [Part],
     pub sessions: usize,
     pub memories: Value,
+    pub patterns: Value,
     /// Problems of single sessions.
     pub troubles: &'a [Trouble],
     /// Time and result of the last check of the store's files.
@@ -85,6 +86,7 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
         "months": sums.months,
         "search": sums.parts,
         "memories": sums.memories,
+        "patterns": sums.patterns,
         "limits": limits,
     });
     let (doctor, verified) = doctor(told, sums)?;

@@ -5,7 +5,7 @@ use retro::usage::Cells;
 use retro::views::SessionView;
 use std::collections::{HashMap, HashSet};
 
-use super::{memory, overview};
+use super::{memory, overview, patterns};
 use crate::Error;
 use crate::chunk::session_name;
 
@@ -56,6 +56,18 @@ impl<'a> Plan<'a> {
             is_whole || keys.any(|key| present.contains(self.roots.get(&key).unwrap_or(&key)))
         };
         memory::shelf((world, config), ground.store, options.redact, &is_wanted)
+    }
+
+    /// What recurs: of a page that leaves out sessions, only what these show.
+    pub fn recurs(&self, told: &overview::Told<'_>) -> Result<patterns::Recurs, Error> {
+        let overview::Told { world, config, options, ground, .. } = *told;
+        let is_whole = options.since.is_none() && options.project.is_none();
+        let present: HashSet<&SessionKey> = self.named.iter().map(|(_, key, _)| key).collect();
+        let is_wanted = |pattern: &retro::patterns::Pattern| {
+            let mut sessions = pattern.provenance.sessions.iter();
+            is_whole || sessions.any(|one| present.contains(&SessionKey::new(&*one.agent, &*one.session_id)))
+        };
+        patterns::recurs((world, config), ground.store, options, &is_wanted)
     }
 
     pub fn money(&self, key: &SessionKey) -> (u64, i64) {

@@ -31,6 +31,9 @@ pub fn of(work: &Build<'_>, store: &Store, prices: &Prices) -> Result<String, Er
             take(&format!("{} {at:?}", path.display()))
         });
     }
+    // A catalog may be in a folder elsewhere.
+    let catalog = store.catalog_folder(config.curate.value.catalog_dir.as_deref());
+    below(&catalog, 1, &mut |path, at| take(&format!("{} {at:?}", path.display())));
     let stamps = |_: &_| {
         let index = store.index_if_there()?;
         Ok(((), index.map_or_else(|| Ok(Stamps::default()), |index| index.stamps())?))

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use std::sync::{Arc, Mutex};
 
-use super::{Shared, answer, memory, plain};
+use super::{Shared, answer, memory, patterns, plain};
 use crate::assets::CSP_SERVED;
 
 /// The secrets that one run of the server trusts.
@@ -115,9 +115,9 @@ fn is_visit(request: &Request) -> bool {
     *request.method() == Method::GET && request.uri().path() == "/"
 }
 
-/// True if a request decides about a memory, the only possible change.
+/// True if a request decides about a memory or a pattern, the only possible changes.
 fn is_decision(request: &Request) -> bool {
-    *request.method() == Method::POST && request.uri().path() == memory::PATH
+    *request.method() == Method::POST && [memory::PATH, patterns::PATH].contains(&request.uri().path())
 }
 
 /// True if the page's own script sent it. `Origin` was compared already, but must be present, and
@@ -231,6 +231,7 @@ mod tests {
             Request::builder().method(method).uri(path).body(axum::body::Body::empty()).unwrap()
         };
         assert!(is_decision(&request(Method::POST, "/memory")));
+        assert!(is_decision(&request(Method::POST, "/patterns")));
         assert!(is_visit(&request(Method::GET, "/?token=x")));
         assert!(!is_visit(&request(Method::HEAD, "/?token=x")));
         assert!(!is_visit(&request(Method::GET, "/data/x?token=x")));
