@@ -1,5 +1,6 @@
 //! Internals of this crate that only tests of other crates use.
 
+mod elsewhere;
 pub mod months;
 pub mod recurring;
 

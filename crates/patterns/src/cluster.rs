@@ -236,9 +236,10 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
     let mut by_locus: BTreeMap<&str, (u32, u64, u64)> = BTreeMap::new();
     for (_, sign) in seen {
         let (times, tokens, ms) = by_locus.entry(&sign.locus).or_default();
+        let spent = corpus.above(sign, session);
         *times = (*times).max(sign.times);
-        *tokens = (*tokens).max(sign.spent.tokens);
-        *ms = (*ms).max(sign.spent.ms);
+        *tokens = (*tokens).max(spent.tokens);
+        *ms = (*ms).max(spent.ms);
     }
     let sum = |value: fn(&(u32, u64, u64)) -> u64| by_locus.values().map(value).fold(0, u64::saturating_add);
     let mut impact = MemberImpact {
@@ -246,7 +247,7 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
         seconds: sum(|(_, _, ms)| *ms) / 1000,
         of_tokens: session.tokens,
     };
-    // The cost of a sign about a whole session is its excess over other sessions.
+    // Where no calls are concerned, it is what the whole session used beyond others.
     if seen.iter().all(|(_, sign)| sign.measure.is_some() && sign.spent.calls == 0) {
         let (tokens, minutes) = corpus.excess(session);
         impact = MemberImpact { tokens, seconds: minutes * 60, of_tokens: session.tokens };

@@ -20,7 +20,7 @@ mod tool_thrash;
 
 use crate::corpus::Corpus;
 use crate::session::Session;
-use crate::sign::{Polarity, SessionSigns, Sign};
+use crate::sign::{Polarity, SessionSigns, Sign, Spent};
 
 /// A function from a session to signs, with its description.
 pub struct Detector {
@@ -36,6 +36,34 @@ pub struct Detector {
     pub(crate) detect: fn(&Session<'_>) -> Vec<Sign>,
     /// Decides if a sign counts, compared with all sessions.
     pub(crate) counts: fn(&Sign, &SessionSigns, &Corpus) -> bool,
+    /// Calls of this kind that a comparable session makes too: these cost nothing extra.
+    pub(crate) usual: fn(&SessionSigns, &Corpus) -> u64,
+}
+
+/// How many of the calls concerned a comparable session makes.
+mod usual {
+    use crate::corpus::Corpus;
+    use crate::sign::SessionSigns;
+
+    /// Without it, none would have been made.
+    pub(super) fn none(_: &SessionSigns, _: &Corpus) -> u64 {
+        0
+    }
+
+    /// The command is run, and passes.
+    pub(super) fn once(_: &SessionSigns, _: &Corpus) -> u64 {
+        1
+    }
+
+    /// The file is changed, and its check passes.
+    pub(super) fn round(_: &SessionSigns, _: &Corpus) -> u64 {
+        2
+    }
+
+    /// What other sessions of the agent look at before they change something.
+    pub(super) fn start(session: &SessionSigns, corpus: &Corpus) -> u64 {
+        corpus.usual(&session.agent).calls_to_edit
+    }
 }
 
 impl Detector {
@@ -51,6 +79,15 @@ impl Corpus {
     pub(crate) fn counts(&self, sign: &Sign, session: &SessionSigns) -> bool {
         let detector = DETECTORS.iter().find(|detector| detector.name == sign.kind);
         detector.is_some_and(|detector| (detector.counts)(sign, session, self))
+    }
+
+    /// What the calls of a sign used beyond those that a comparable session makes.
+    pub(crate) fn above(&self, sign: &Sign, session: &SessionSigns) -> Spent {
+        let Spent { calls, tokens, ms } = sign.spent;
+        let usual = by_name(&sign.kind).map_or(0, |detector| (detector.usual)(session, self));
+        let more = u64::from(calls).saturating_sub(usual);
+        let share = |all: u64| (u128::from(all) * u128::from(more) / u128::from(calls.max(1))) as u64;
+        Spent { calls: u32::try_from(more).unwrap_or(u32::MAX), tokens: share(tokens), ms: share(ms) }
     }
 }
 
@@ -80,8 +117,8 @@ pub fn by_name(name: &str) -> Option<&'static Detector> {
     DETECTORS.binary_search_by(|detector| detector.name.cmp(name)).ok().and_then(|at| DETECTORS.get(at))
 }
 
-/// A sign with the fields that most detectors leave empty.
-fn sign(polarity: Polarity, locus: String, title: String) -> Sign {
+/// A sign with what most of them leave empty.
+pub(crate) fn sign(polarity: Polarity, locus: String, title: String) -> Sign {
     Sign {
         kind: String::new(),
         polarity,
@@ -94,7 +131,7 @@ fn sign(polarity: Polarity, locus: String, title: String) -> Sign {
         measure: None,
         evidence: Vec::new(),
         remedy: None,
-        spent: crate::Spent::default(),
+        spent: Spent::default(),
     }
 }
 

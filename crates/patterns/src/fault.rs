@@ -196,6 +196,11 @@ impl Fault {
         }
         let (id, normal) = call.error.as_ref()?;
         let line = call.sample.clone().unwrap_or_else(|| normal.clone());
+        Fault::in_line(line, normal, id, call.is_validation())
+    }
+
+    /// The fault that a line tells of. `normal` is the line as it is compared, and `id` names it.
+    pub(crate) fn in_line(line: String, normal: &str, id: &str, is_validation: bool) -> Option<Fault> {
         let lower = line.to_lowercase();
         let mut terms = terms::of_error(normal);
         let missing = missing(&line);
@@ -207,7 +212,10 @@ impl Fault {
             let locus = format!("error:missing:{name}");
             return Some(Fault { locus, line, terms, of_code: false, asserts: false });
         }
-        let cause = CAUSES.iter().find(|(_, words)| words.iter().any(|words| lower.contains(words)));
+        // `Port 3000 is already in use`
+        let unnumbered = lower.replace(|c: char| c.is_ascii_digit(), "").replace("  ", " ");
+        let is_in = |words: &&str| lower.contains(*words) || unnumbered.contains(*words);
+        let cause = CAUSES.iter().find(|(_, words)| words.iter().any(is_in));
         let says = !terms.words.is_empty() && terms.words.len() + terms.names.len() >= 2;
         if cause.is_none() && (!says || is_summary(&lower)) {
             return None;
@@ -219,7 +227,7 @@ impl Fault {
         };
         let is_missing_module =
             lower.contains("module") || lower.contains("package") || lower.contains("command not found");
-        let asserts = cause.is_none() && call.is_validation() && has(ASSERTS);
+        let asserts = cause.is_none() && is_validation && has(ASSERTS);
         let of_code = cause.is_none() && !is_missing_module && (asserts || has(OF_CODE) || has_code(&line));
         Some(Fault { locus, line, terms, of_code, asserts })
     }

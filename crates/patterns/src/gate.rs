@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::Candidate;
 use crate::corpus::Corpus;
 use crate::sign::{Evidence, Voice};
+use crate::solution::Pattern;
 
 /// An agent with fewer real sessions could not have shown a pattern.
 const AGENT_SESSIONS_MIN: usize = 20;
@@ -52,9 +53,15 @@ impl Gate {
         costs(usd, self.min_cost_impact)
     }
 
-    /// Decides if the pattern of a candidate may be distributed. `text` is its whole content.
-    pub fn hands_out(&self, candidate: &Candidate, usd: Option<f64>, corpus: &Corpus, text: &str) -> Verdict {
-        if candidate.resolutions.is_empty() {
+    /// Whether the pattern of a candidate may be handed out. What solves it may come of a person.
+    pub fn hands_out(
+        &self,
+        candidate: &Candidate,
+        usd: Option<f64>,
+        corpus: &Corpus,
+        pattern: &Pattern,
+    ) -> Verdict {
+        if pattern.resolutions.is_empty() {
             return Err("nothing is known to solve it".to_owned());
         }
         least("seen", candidate.frequency(), self.dist_min_frequency, "times")?;
@@ -63,6 +70,7 @@ impl Gate {
         if is_asked && !candidate.is_cross_agent() {
             return Err("seen in one agent only".to_owned());
         }
+        let text = &pattern.text();
         let evidence = candidate.members.iter().flat_map(|member| &member.evidence);
         match evidence.into_iter().find(|evidence| outside_quotes(text, evidence)) {
             Some(_) => Err("words of a program stand outside quotation marks".to_owned()),

@@ -38,7 +38,7 @@ pub use solution::{
     Change, Pattern, PatternHints, PatternScope, Provenance, Status, duplicate_of, similarity,
 };
 
-/// Raise it when the same sessions give other signs.
-pub const VERSION: u32 = 1;
-/// Raise it when the same signs give other candidates.
-pub const CLUSTER_VERSION: u32 = 1;
+/// Raised when the same sessions give other signs.
+pub const VERSION: u32 = 2;
+/// Raised when the same signs give other candidates.
+pub const CLUSTER_VERSION: u32 = 2;

@@ -80,15 +80,21 @@ fn is_same_error(a: &Spot, b: &Spot) -> bool {
     let (shared, least, all) = shares(&a.terms, &b.terms);
     let share = shared as f64 / least.max(1) as f64;
     let helped = a.remedies.iter().any(|remedy| b.remedies.contains(remedy));
-    let (names, fewest, _) = shares(&a.names, &b.names);
+    let (names, fewest, all_names) = shares(&a.names, &b.names);
+    if shared > 0 && shared == all && names > 0 && names == all_names {
+        return true;
+    }
     if helped && shared >= 1 && (share >= ERROR_SHARE_HELPED || (names >= 1 && names == fewest)) {
         return true;
     }
+    // Few words, and mistakes in code, must be the same altogether.
+    let must_be_equal = least < ERROR_WORDS_MIN || (a.own && b.own);
     let is_like = shared >= ERROR_WORDS_MIN.min(least.max(2))
         && share >= ERROR_SHARE
-        && (shared as f64) >= ERROR_BOTH * all as f64;
-    // Two mistakes in code of the same kind are different problems, and the same holds for two
-    // missing files without anything else in common.
+        && (shared as f64) >= ERROR_BOTH * all as f64
+        && (!must_be_equal || shared == all);
+    // Two mistakes in code that only share their kind are two matters; so are two missing
+    // things that nothing else connects.
     let same_names = fewest == 0 || names * 2 >= fewest;
     let may_differ = !a.own && !b.own && shared > ERROR_WORDS_MIN && share >= 0.99;
     is_like && (same_names || may_differ)
@@ -97,6 +103,10 @@ fn is_same_error(a: &Spot, b: &Spot) -> bool {
 fn is_same_said(a: &Spot, b: &Spot) -> bool {
     let (shared, least, _) = shares(&a.terms, &b.terms);
     if shared == 0 {
+        return false;
+    }
+    // One word in the place of another: the same is said of something else.
+    if a.terms.len() == b.terms.len() && shared + 1 == least {
         return false;
     }
     let share = shared as f64 / least as f64;
@@ -143,6 +153,72 @@ impl Blocks {
             let list = self.0.entry(format!("{} {term}", spot.family())).or_default();
             if list.last() != Some(&place) {
                 list.push(place);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detectors::sign;
+    use crate::fault::Fault;
+    use crate::sign::Polarity;
+    use crate::terms;
+    use retro_search::embed::{BuiltIn, Embedder};
+
+    fn spot(line: &str, is_said: bool) -> Spot {
+        let mut sign = sign(Polarity::Problem, "correction:x".to_owned(), String::new());
+        if is_said {
+            sign.terms = terms::said(line);
+            let mut spot = Spot::of(&sign);
+            spot.meaning = BuiltIn::new().unwrap().embed(&[line]).unwrap().pop();
+            return spot;
+        }
+        let normal = retro_text::fingerprint::normal(line);
+        if let Some(fault) = Fault::in_line(line.to_owned(), &normal, &normal, false) {
+            (sign.locus, sign.terms, sign.names) = (fault.locus, fault.terms.words, fault.terms.names);
+            // What speaks of code was written by the session, as a rule.
+            sign.own = fault.of_code;
+        } else {
+            sign.locus = format!("none:{line}");
+        }
+        Spot::of(&sign)
+    }
+
+    /// Pairs of one half: right, wrongly together, wrongly apart, and the wrong ones.
+    fn judged(half: usize, is_said: bool) -> (usize, usize, usize, Vec<String>) {
+        let (mut right, mut together, mut apart, mut wrong) = (0, 0, 0, Vec::new());
+        let lines = include_str!("../tests/near_pairs.txt").lines().filter(|line| !line.starts_with('#'));
+        let lines = lines.filter(|line| line.starts_with("said ") == is_said);
+        for line in lines.enumerate().filter(|(at, _)| at % 2 == half).map(|(_, line)| line) {
+            let parts: Vec<&str> = line.split(" | ").collect();
+            let [kind, a, b] = parts.as_slice() else { panic!("{line}") };
+            let (a, b) = (spot(a, is_said), spot(b, is_said));
+            let is_one = a.locus == b.locus && !is_said || is_near(&a, &b) || is_near(&b, &a);
+            match (kind.ends_with("same"), is_one) {
+                (true, true) | (false, false) => right += 1,
+                (true, false) => apart += 1,
+                (false, true) => together += 1,
+            }
+            if kind.ends_with("same") != is_one {
+                wrong.push(line.to_owned());
+            }
+        }
+        (right, together, apart, wrong)
+    }
+
+    #[test]
+    fn near_matches_of_pairs_that_others_printed_and_said() {
+        for is_said in [false, true] {
+            for half in [0, 1] {
+                let (right, together, apart, wrong) = judged(half, is_said);
+                println!(
+                    "{} half {half}: {right} right, {together} wrongly together, {apart} wrongly apart\n  {}",
+                    if is_said { "corrections" } else { "errors" },
+                    wrong.join("\n  ")
+                );
+                assert!(together * 10 <= right + together + apart, "{wrong:?}");
             }
         }
     }

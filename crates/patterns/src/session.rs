@@ -33,6 +33,19 @@ impl Act<'_> {
     pub(crate) fn tool(&self) -> &str {
         if self.call.runner.is_empty() { &self.call.name } else { &self.call.runner }
     }
+
+    /// The same as a person would type it: `npm run dev`, where the tool is `script dev`.
+    pub(crate) fn typed(&self) -> String {
+        let typed = || {
+            let call = retro_text::calls::understand(self.call.command.as_deref()?);
+            let words = call.main_step()?.words.clone();
+            let words: Vec<String> =
+                words.into_iter().take_while(|word| !word.starts_with('-')).take(3).collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        };
+        let script = self.tool().starts_with("script ").then(typed).flatten();
+        script.unwrap_or_else(|| self.tool().to_owned())
+    }
 }
 
 /// A session that was real work.

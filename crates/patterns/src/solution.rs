@@ -125,6 +125,9 @@ pub struct Pattern {
     /// A text for each agent, by name.
     #[serde(default)]
     pub hints: BTreeMap<String, PatternHints>,
+    /// Keys that a person or another program added. They stay.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, serde_json::Value>,
 }
 
 /// How much a pattern differs from the previous version.
@@ -169,6 +172,7 @@ impl Pattern {
             scope: PatternScope { agents: candidate.agents(), domains, repositories },
             provenance: provenance(candidate),
             hints: BTreeMap::new(),
+            other: BTreeMap::new(),
         };
         pattern.hint();
         pattern
@@ -191,9 +195,10 @@ impl Pattern {
     pub fn hint(&mut self) {
         let mut body = format!("## {}\n\n{}\n", self.title.replace('\n', " "), self.problem);
         if !self.resolutions.is_empty() {
-            body.push_str(match self.polarity {
-                Polarity::Problem => "\nWhat helped:\n",
-                Polarity::Success => "\nWhat such sessions run:\n",
+            body.push_str(match (self.polarity, self.kind.as_str()) {
+                (_, "correction_repeated") => "\nWhat the person asks for:\n",
+                (_, "clean_pass") => "\nWhat such sessions run:\n",
+                _ => "\nWhat helped:\n",
             });
             for resolution in &self.resolutions {
                 let times = if resolution.times == 1 { "session" } else { "sessions" };
@@ -292,7 +297,11 @@ fn problem(candidate: &Candidate) -> String {
     text.push_str(": ");
     let quote = candidate.members.first().and_then(|member| member.evidence.first());
     text.push_str(&match quote {
-        Some(evidence) => format!("\"{}\".", evidence.text.replace('"', "'")),
+        Some(evidence) => {
+            let quote = evidence.text.replace('"', "'");
+            let end = if quote.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+            format!("\"{quote}\"{end}")
+        }
         None => format!("{}.", candidate.title),
     });
     text
@@ -316,10 +325,18 @@ fn when(candidate: &Candidate) -> String {
 }
 
 fn when_not(candidate: &Candidate) -> String {
-    match candidate.polarity {
-        Polarity::Problem => "the message only looks alike and its cause is another".to_owned(),
-        Polarity::Success => "the checks of the repository have changed since".to_owned(),
+    match candidate.locus.split(':').next().unwrap_or_default() {
+        "clean" => "the checks of the repository have changed since",
+        "command" | "thrash" => "the command is meant to be run again, as when something is waited for",
+        "correction" => "the person has said otherwise since",
+        "abandoned" => "the person no longer asks for it",
+        "schema" => "the schema has changed since",
+        "rework" => "the check is meant to fail, as before the code is written",
+        "budget" | "start" => "the task itself is large",
+        "infra" => "the environment is the task",
+        _ => "the message only looks alike and its cause is another",
     }
+    .to_owned()
 }
 
 fn provenance(candidate: &Candidate) -> Provenance {

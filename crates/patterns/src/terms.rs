@@ -129,10 +129,7 @@ pub(crate) fn of_error(line: &str) -> Terms {
             Some(end) if !is_word_before && end <= 80 && end > 0 => {
                 plain.push_str(&rest[..start]);
                 plain.push(' ');
-                let quoted = inside[..end].trim();
-                if !quoted.starts_with('<') {
-                    terms.names.push(quoted.to_lowercase());
-                }
+                terms.names.push(quoted(inside[..end].trim()));
                 rest = &inside[end + close.len_utf8()..];
             }
             _ => {
@@ -169,7 +166,21 @@ pub(crate) fn of_error(line: &str) -> Terms {
     terms
 }
 
-/// True for a word with a sign, a digit or a capital inside. Names of error classes count as words.
+/// The name in a quotation: without the version and the place that a tool sets behind it. A path
+/// is not told apart from another, but from what is none.
+fn quoted(text: &str) -> String {
+    let is_aside = |word: &&str| word.starts_with(['(', '<']) || word.starts_with("v<");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.first() {
+        Some(first) if !is_aside(first) => {
+            let kept: Vec<&str> = words.into_iter().take_while(|word| !is_aside(word)).collect();
+            kept.join(" ").to_lowercase()
+        }
+        _ => "<path>".to_owned(),
+    }
+}
+
+/// A word with a sign, a digit or a capital inside. Names of classes of errors are words.
 fn is_name(token: &str) -> bool {
     if token.ends_with("Error") || token.ends_with("Exception") || is_code(token) {
         return false;
@@ -276,6 +287,7 @@ mod tests {
         let terms = of_error("Error: Cannot find module 'sharp'");
         assert_eq!(terms.words, ["cannot", "find", "module"]);
         assert_eq!(terms.names, ["sharp"]);
+        assert_eq!(of_error("cannot build `ring v<version> (<path>)`").names, ["ring"]);
         let terms = of_error("error[E0433]: failed to resolve: use of undeclared crate `serde_yaml`");
         assert!(terms.words.contains(&"e0433".to_owned()), "{terms:?}");
         assert_eq!(terms.names, ["serde_yaml"]);

@@ -85,6 +85,31 @@ fn what_recurs_is_found_once_and_nothing_else_is() {
     assert!(found.iter().all(|one| one.new && !one.evidence_refs.is_empty() && !one.why.is_empty()));
 }
 
+#[test]
+fn a_second_story_in_other_words_is_found_too() {
+    let dir = folder();
+    let world = World::at(dir.path().join("home"));
+    let config = Config::for_root(dir.path().join("store"));
+    let story = Recurring::elsewhere(&world.home);
+    assert!(story.made >= 100, "{} sessions", story.made);
+    let quiet = world.clone().with_clock(Timestamp::parse("2099-01-01T00:00:00Z").unwrap());
+    sync(&quiet, &config, &SyncOptions::default(), &|_| {}).unwrap();
+    let found = detect(&quiet, &config, &store(&config), &DetectQuestion::default()).unwrap().candidates;
+    let plain: Vec<Candidate> = found
+        .iter()
+        .map(|one| {
+            let sessions = one.sessions.iter().map(|session| session.session_id.clone()).collect();
+            let solved = one.resolutions.iter().map(|known| known.text.clone()).collect();
+            (format!("{} {:?}", one.title, one.types), sessions, solved)
+        })
+        .collect();
+    let matched = story.judge(&plain);
+    println!("{} sessions, {} planted, {} found: {matched:?}", story.made, story.planted.len(), plain.len());
+    assert!(matched.found * 100 >= story.planted.len() * 85, "{}", matched.said);
+    assert_eq!((matched.twice, matched.noise), (0, 0), "{}", matched.said);
+    assert!(matched.solved * 100 >= matched.solvable * 60, "{}", matched.said);
+}
+
 /// A copy of the store, to decide in.
 fn copy(told: &Told, name: &str) -> Config {
     let to = told.dir.path().join(name);

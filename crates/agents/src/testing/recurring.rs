@@ -147,12 +147,17 @@ const SAID: &[(&str, &[&str])] = &[
 impl Recurring {
     /// Writes the whole story below a home.
     pub fn write(home: &Path) -> Recurring {
-        let mut story = Recurring { home: home.to_owned(), made: 0, planted: Vec::new() };
+        let mut story = Recurring::empty(home);
         story.tell();
         story
     }
 
-    /// Compares the candidates with the planted recurrences.
+    /// Before the first session.
+    pub(super) fn empty(home: &Path) -> Recurring {
+        Recurring { home: home.to_owned(), made: 0, planted: Vec::new() }
+    }
+
+    /// Compares what was found with what is there.
     pub fn judge(&self, found: &[Candidate]) -> Matched {
         let mut matched = Matched::default();
         let mut is_used = vec![false; found.len()];
@@ -192,7 +197,7 @@ impl Recurring {
         matched
     }
 
-    fn session(&mut self, agent: usize, repo: &str, prompt: &str, body: &str) -> String {
+    pub(super) fn session(&mut self, agent: usize, repo: &str, prompt: &str, body: &str) -> String {
         self.made += 1;
         let id = format!("{:08x}-7777-4777-8777-7777777777{:02x}", self.made, self.made % 256);
         let start = Timestamp::parse("2026-02-01T09:00:00Z").unwrap().as_millis();
@@ -216,7 +221,7 @@ impl Recurring {
         id
     }
 
-    fn plant(
+    pub(super) fn plant(
         &mut self,
         name: &'static str,
         kind: &'static str,
@@ -406,8 +411,8 @@ impl Recurring {
     }
 }
 
-/// Some work before the rest, different in every session.
-fn work(seed: usize) -> String {
+/// Some work in front, other in every session.
+pub(super) fn work(seed: usize) -> String {
     let mut text = String::new();
     for at in 0..3 {
         write!(text, ": src/file_{seed}_{at}.txt\n| part {at}\n").unwrap();

@@ -8,7 +8,7 @@
 //! # Limits
 //! A session that was cut off because the person was content looks the same.
 
-use super::{Detector, always, faults, sign};
+use super::{Detector, always, faults, sign, usual};
 use crate::session::{QUOTE_CHARS, Session};
 use crate::sign::{Evidence, Polarity, Sign, Voice};
 use crate::terms::{self, name_of, shortened};
@@ -22,6 +22,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("abandoned.rs"),
     detect,
     counts: always,
+    usual: usual::none,
 };
 
 /// An error among this many last calls counts as the ending of the session.

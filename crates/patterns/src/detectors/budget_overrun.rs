@@ -8,7 +8,7 @@
 //! # Limits
 //! It says that a session was large, not that it was too large for its task.
 
-use super::{Detector, sign};
+use super::{Detector, sign, usual};
 use crate::corpus::Corpus;
 use crate::session::Session;
 use crate::sign::{Evidence, Polarity, SessionSigns, Sign, Voice};
@@ -22,6 +22,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("budget_overrun.rs"),
     detect,
     counts,
+    usual: usual::none,
 };
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {

@@ -9,7 +9,7 @@
 //! # Limits
 //! It does not say that the work was hard.
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Remedy, Sign};
 use retro_insight::OutcomeValue;
@@ -23,6 +23,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("clean_pass.rs"),
     detect,
     counts: always,
+    usual: usual::none,
 };
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {
@@ -49,8 +50,12 @@ fn detect(session: &Session<'_>) -> Vec<Sign> {
     }
     let place = session.place();
     let locus = format!("clean:{place}:{}", tools.join("+"));
-    let mut sign =
-        sign(Polarity::Success, locus, format!("work in {place} passes at once with {}", tools.join(", ")));
+    let mut typed: Vec<String> =
+        checks.iter().filter_map(|place| acts.get(*place)).map(|act| act.typed()).collect();
+    typed.sort();
+    typed.dedup();
+    let title = format!("work in {place} passes at once with {}", typed.join(", "));
+    let mut sign = sign(Polarity::Success, locus, title);
     let steps: Vec<_> =
         checks.iter().filter_map(|place| acts.get(*place)).map(|act| session.did(act)).take(3).collect();
     sign.evidence = steps.clone();

@@ -9,7 +9,7 @@
 //! A report that something does not work is no correction of this kind. Words alone do not show
 //! that two sentences contradict each other.
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::session::Session;
 use crate::sign::{Evidence, Polarity, Remedy, Sign, Voice};
 use crate::terms::{name_of, said, shortened};
@@ -22,6 +22,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("correction_repeated.rs"),
     detect,
     counts: always,
+    usual: usual::none,
 };
 
 /// Corrections with less confidence are not general rules.

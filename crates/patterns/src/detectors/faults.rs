@@ -77,7 +77,7 @@ impl Seen<'_> {
     /// Makes the sign of this error.
     pub(super) fn sign(&self, session: &Session<'_>, polarity: Polarity) -> Sign {
         let first = self.places.first().and_then(|place| session.acts.get(*place));
-        let tool = first.map_or("", |act| act.tool());
+        let tool = first.map_or(String::new(), |act| act.typed());
         let line = shortened(&self.fault.line, QUOTE_CHARS).replace('"', "'");
         let mut sign = sign(polarity, self.fault.locus.clone(), format!("{tool}: \"{line}\""));
         sign.terms = self.fault.terms.words.clone();

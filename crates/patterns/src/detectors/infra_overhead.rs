@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::buckets::INFRA;
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
@@ -24,6 +24,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("infra_overhead.rs"),
     detect,
     counts: always,
+    usual: usual::none,
 };
 
 const CALLS_MIN: usize = 6;

@@ -11,7 +11,7 @@
 //! met, and a mistake in code that the same session made and mended are no errors here. Lines
 //! that only say that something failed are left out.
 
-use super::{Detector, always, faults};
+use super::{Detector, always, faults, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
 
@@ -23,6 +23,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("recurring_error.rs"),
     detect,
     counts: always,
+    usual: usual::once,
 };
 
 fn detect(session: &Session<'_>) -> Vec<Sign> {

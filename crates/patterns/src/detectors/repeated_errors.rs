@@ -8,7 +8,7 @@
 //! Needs a line that says what went wrong. Runs without one count as `retry_storm` where the
 //! command is the same.
 
-use super::{Detector, always, faults};
+use super::{Detector, always, faults, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
 
@@ -20,6 +20,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("repeated_errors.rs"),
     detect,
     counts: always,
+    usual: usual::once,
 };
 
 /// The number of occurrences that counts as repeated.

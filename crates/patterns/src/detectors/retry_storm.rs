@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use retro_text::calls::{same_command, understand};
 use retro_text::fingerprint;
 
-use super::{Detector, always, faults, sign};
+use super::{Detector, always, faults, sign, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
 use crate::terms::shortened;
@@ -25,6 +25,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("retry_storm.rs"),
     detect,
     counts: always,
+    usual: usual::once,
 };
 
 /// The number of consecutive failures that is a storm.

@@ -11,7 +11,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
 
@@ -23,6 +23,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("rework_loop.rs"),
     detect,
     counts: always,
+    usual: usual::round,
 };
 
 /// The number of rounds that is a loop.

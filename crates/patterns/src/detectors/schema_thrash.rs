@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::buckets::SCHEMA;
 use crate::session::{Act, Session};
 use crate::sign::{Polarity, Sign};
@@ -26,6 +26,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("schema_thrash.rs"),
     detect,
     counts: always,
+    usual: usual::once,
 };
 
 const CALLS_MIN: usize = 5;

@@ -8,7 +8,7 @@
 //! # Limits
 //! Looking around is healthy. Only its repetition in one repository, beyond what is usual, counts.
 
-use super::{Detector, sign};
+use super::{Detector, sign, usual};
 use crate::corpus::Corpus;
 use crate::session::Session;
 use crate::sign::{Polarity, SessionSigns, Sign};
@@ -21,6 +21,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("slow_start.rs"),
     detect,
     counts,
+    usual: usual::start,
 };
 
 /// The least number of calls of a slow start.

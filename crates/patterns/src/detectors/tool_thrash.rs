@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detector, always, sign};
+use super::{Detector, always, sign, usual};
 use crate::session::Session;
 use crate::sign::{Polarity, Sign};
 use crate::terms::shortened;
@@ -26,6 +26,7 @@ pub(super) const DETECTOR: Detector = Detector {
     source: include_str!("tool_thrash.rs"),
     detect,
     counts: always,
+    usual: usual::once,
 };
 
 const TOOLS_MIN: usize = 3;
