@@ -322,6 +322,34 @@ impl Context {
         }
     }
 
+    /// Prints an explanation: headings (`# `) with their paragraphs. Lines that are too long for
+    /// the terminal are wrapped again as paragraphs.
+    pub fn print_explanation(&self, text: &str) -> Result<(), Failure> {
+        let bold = anstyle::Style::new().bold();
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0) + 2;
+        let is_narrow = self.room().is_some_and(|columns| columns < widest);
+        let mut paragraph = String::new();
+        let print = |paragraph: &mut String| match std::mem::take(paragraph) {
+            none if none.is_empty() => Ok(()),
+            some => self.print_hanging(&format!("  {some}"), 2),
+        };
+        for line in text.lines() {
+            let heading = line.strip_prefix("# ");
+            if line.is_empty() || heading.is_some() || line.starts_with("- ") || !is_narrow {
+                print(&mut paragraph)?;
+            }
+            match heading {
+                Some(heading) => self.print(&format!("\n{bold}{heading}{bold:#}"))?,
+                None if line.is_empty() => self.print("")?,
+                None => {
+                    paragraph.extend((!paragraph.is_empty()).then_some(' '));
+                    paragraph.push_str(line);
+                }
+            }
+        }
+        print(&mut paragraph)
+    }
+
     /// Like [`print_prose`](Self::print_prose), for one line whose continuations are indented by
     /// `hang` columns. A no-break space keeps its neighbours together, and is printed as a space.
     pub fn print_hanging(&self, text: &str, hang: usize) -> Result<(), Failure> {

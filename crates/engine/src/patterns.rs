@@ -11,6 +11,7 @@ mod sink;
 use retro_patterns::{Candidate, Corpus, Decision, SessionSigns, cluster};
 use retro_store::{DECISION_QUEUE, Journal, REVIEW_LOG, Store};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 use crate::Error;
 use crate::stage::{Everything, Seen};
@@ -71,13 +72,30 @@ pub(crate) fn seen(store: &Store) -> Result<Seen, Error> {
     Ok(seen.and_then(|(seen, _)| Seen::parse(seen)).unwrap_or_default())
 }
 
+/// Leaves out the sessions of these projects, with their sub-agents wherever those ran.
+fn leave_out(sessions: &mut Vec<SessionSigns>, projects: &[String]) {
+    if projects.is_empty() {
+        return;
+    }
+    let is_of = |session: &SessionSigns| session.repo.as_ref().is_some_and(|repo| projects.contains(repo));
+    let out: HashSet<(String, String)> = sessions
+        .iter()
+        .filter(|session| is_of(session))
+        .map(|session| (session.agent.clone(), session.session_id.clone()))
+        .collect();
+    sessions.retain(|session| {
+        let (agent, root) = session.root();
+        !is_of(session) && !out.contains(&(agent.to_owned(), root.to_owned()))
+    });
+}
+
 /// Makes the candidates again from the signs of all sessions.
 pub(crate) fn refresh(all: &Everything<'_>, seen: &Seen) -> Result<(), Error> {
     let excluded = &all.config.detect.value.exclude;
     let rows = all.index.bodies(SIGNS)?;
     let read = |text: &str| serde_json::from_str::<SessionSigns>(text).ok();
     let mut sessions: Vec<SessionSigns> = rows.iter().filter_map(|row| read(&row.text)).collect();
-    sessions.retain(|session| session.repo.as_ref().is_none_or(|repo| !excluded.contains(repo)));
+    leave_out(&mut sessions, excluded);
     let found = cluster(&sessions);
     let kept = Kept {
         seen: seen.text(),

@@ -87,6 +87,10 @@ pub fn rebuild_of(
         }
         Some(stage) => {
             let index = store.index()?;
+            // An index that was just made, in place of an older one, knows no session yet.
+            let failed = reconcile::reconcile(world, stages, &store, &index)?;
+            report.failed += failed.failed;
+            report.failures.extend(failed.failures);
             let Some(_lock) = world.lock(&store)? else { return Ok(report) };
             forget_stage(world, &index, stage)?;
             index

@@ -98,6 +98,7 @@ pub fn detect(
     let costs = Costs::of(world, config, store);
     let mut fits: Vec<Candidate> = Vec::new();
     let project = question.project.as_ref().map(|project| project.to_lowercase());
+    let excluded = &config.detect.value.exclude;
     for candidate in candidates {
         let kept = candidate.with(|member| {
             let is_of =
@@ -107,7 +108,9 @@ pub fn detect(
             });
             let is_after = question.since.is_none_or(|since| member.at.is_some_and(|at| at >= since));
             let is_before = question.before.is_none_or(|before| member.at.is_some_and(|at| at < before));
-            is_of(&question.agent) && is_in && is_after && is_before
+            // A project that was left out since the last sync is left out at once.
+            let is_out = member.repo.as_ref().is_some_and(|repo| excluded.contains(repo));
+            is_of(&question.agent) && is_in && is_after && is_before && !is_out
         });
         let Some(candidate) = kept else { continue };
         let is_kind = question.kind.as_ref().is_none_or(|kind| candidate.types.contains(kind));
@@ -261,12 +264,12 @@ impl CurateView {
                 None => "ready to hand out".to_owned(),
                 Some(why) => format!("not to be handed out yet: {why}"),
             };
-            let reason = format!("{how} as version {}, {ready}", pattern.version);
+            let reason = format!("{how} version {}, {ready}", pattern.version);
             CuratedView { id: pattern.id.clone(), title: pattern.title.clone(), reason }
         };
         match done {
-            engine::Done::Promoted(pattern) => self.promoted.push(of(&pattern, "written down")),
-            engine::Done::Updated(pattern) => self.promoted.push(of(&pattern, "updated")),
+            engine::Done::Promoted(pattern) => self.promoted.push(of(&pattern, "new,")),
+            engine::Done::Updated(pattern) => self.promoted.push(of(&pattern, "updated to")),
             engine::Done::Skipped(why) => self.skipped.push(row(why)),
             engine::Done::Open => self.skipped.push(row("left open".to_owned())),
             engine::Done::Rejected(why) => self.rejected.push(row(why)),

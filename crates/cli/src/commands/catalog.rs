@@ -88,11 +88,11 @@ fn list(context: &Context) -> Outcome {
         return Ok(exit);
     }
     let columns = [
-        Column::left("pattern").spare(1),
+        Column::left("pattern"),
         Column::left("version"),
-        Column::left("status"),
+        Column::left("status").spare(2),
         Column::left("ready"),
-        Column::right("sessions"),
+        Column::right("sessions").spare(1),
         Column::left("title").wraps(24),
     ];
     let row = |pattern: &Pattern| {
@@ -137,7 +137,9 @@ fn show(id: &str, context: &Context) -> Outcome {
         None => context.print("ready to be handed out")?,
     }
     if let Some(hint) = pattern.hints.values().next() {
-        context.print(&format!("\n{}", hint.body))?;
+        context.print("")?;
+        hint.body.lines().try_for_each(|line| context.print_hanging(&context.shown(line), 2))?;
+        context.print("")?;
     }
     for session in pattern.provenance.sessions.iter().take(5) {
         context.print_hanging(&format!("{}/{}", session.agent, session.session_id), 2)?;
@@ -180,7 +182,7 @@ fn diff(args: &Two, context: &Context) -> Outcome {
         return Ok(Exit::Done);
     }
     for line in view.lines.iter().filter(|line| !line.starts_with(' ')) {
-        context.print(&context.shown(line))?;
+        context.print_hanging(&context.shown(line), 4)?;
     }
     Ok(Exit::Done)
 }
@@ -188,7 +190,8 @@ fn diff(args: &Two, context: &Context) -> Outcome {
 fn write(args: &Export, context: &Context) -> Result<Exit, Failure> {
     let config = context.config()?;
     let store = context.store(&config)?;
-    let written = export(&store, &catalog(&store, &config)?, &args.folder)?;
+    let folder = std::path::absolute(&args.folder)?;
+    let written = export(&store, &catalog(&store, &config)?, &folder)?;
     if context.global.json {
         let paths = written.iter().map(|path| path.display().to_string()).collect();
         context.print_json(&Answer::of(CatalogExported { paths }))?;

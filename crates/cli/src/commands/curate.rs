@@ -181,10 +181,12 @@ impl Walk<'_> {
         let line = |text: &str| context.print_hanging(&format!("   {}", context.shown(text)), 5);
         for member in one.candidate.members.iter().take(3) {
             for evidence in member.evidence.iter().take(2) {
-                line(&format!("\"{}\"  {}", evidence.text, member.address(&evidence.event_id)))?;
+                line(&format!("\"{}\" {}", evidence.text, member.address(&evidence.event_id)))?;
             }
         }
-        for known in one.resolutions.iter().skip(1).take(2) {
+        // A correction is its own answer: it was quoted already.
+        let more = if one.kind == "correction_repeated" { 0 } else { 2 };
+        for known in one.resolutions.iter().skip(1).take(more) {
             line(&format!("also, in {}: {}", format::count(u64::from(known.times), "session"), known.text))?;
         }
         if let Some(other) = self.curator.duplicate(&one.candidate) {

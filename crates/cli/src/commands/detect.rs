@@ -2,6 +2,7 @@ use jiff::tz::TimeZone;
 use retro::engine::consumers;
 use retro::patterns::DETECTORS;
 use retro::views::answers::Answer;
+use retro::views::nearest;
 use retro::views::patterns::{CandidateView, DetectQuestion, DetectView, detect, detector, detectors};
 
 use super::agent_name;
@@ -68,7 +69,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let looked = format::count(view.sessions as u64, "session");
     context.say(&match (found, view.candidates.len()) {
-        (0, _) => format!("Nothing recurs in {looked} that were real work and are quiet."),
+        (0, _) => format!("Nothing recurs in {looked} of real work that went quiet."),
         (all, shown) if shown < all => {
             format!(
                 "\n{shown} of {} in {looked} (--limit 0 shows all).",
@@ -120,22 +121,19 @@ fn explain(name: &str, context: &Context) -> Outcome {
         context.print_json(&Answer::of(view))?;
         return Ok(Exit::Done);
     }
-    context.print(&format!("{}: {}\n", view.name, view.title))?;
-    for line in view.text.lines() {
-        match line.strip_prefix("# ") {
-            Some(heading) => context.print(&format!("{heading}:"))?,
-            None => context.print(line)?,
-        }
-    }
+    let bold = anstyle::Style::new().bold();
+    context.print(&format!("{bold}{}{bold:#}: {}", view.name, view.title))?;
+    context.print_explanation(&view.text)?;
     Ok(Exit::Done)
 }
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = DETECTORS.iter().map(|detector| detector.name).collect();
-    Failure::missing(
-        format_args!("there is no detector {name:?}"),
-        format_args!("these are there: {}", names.join(", ")),
-    )
+    let near = nearest(name, names.into_iter());
+    let hint = near.map_or("`retro detect --explain all` lists them".to_owned(), |near| {
+        format!("did you mean {near:?}?")
+    });
+    Failure::missing(format_args!("there is no detector {name:?}"), hint)
 }
 
 /// Maximum sessions named per candidate.
@@ -169,11 +167,16 @@ pub(super) fn print(number: usize, candidate: &CandidateView, context: &Context)
             .usd
             .filter(|usd| *usd > 0.0)
             .map_or(String::new(), |usd| format!(", {}", format::money(Some(usd), true)));
-        line(&format!("cost {} tokens{usd}, {:.0} minutes", format::tokens(impact.tokens), impact.minutes))?;
+        let minutes = match impact.minutes.round() {
+            minutes if minutes >= 1.0 => format!(", {}", format::count(minutes as u64, "minute")),
+            _ => String::new(),
+        };
+        line(&format!("cost {} tokens{usd}{minutes}", format::tokens(impact.tokens)))?;
     }
     match candidate.resolutions.first() {
         Some(known) => line(&format!(
-            "what helped, in {}: {}",
+            "{}, in {}: {}",
+            if candidate.kind == "correction_repeated" { "asked for" } else { "what helped" },
             format::count(u64::from(known.times), "session"),
             known.text
         ))?,

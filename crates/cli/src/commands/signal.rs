@@ -209,12 +209,7 @@ fn explain(args: &Explain, context: &Context) -> Outcome {
     }
     let bold = anstyle::Style::new().bold();
     context.print(&format!("{bold}{}{bold:#}: {}", signal.id, signal.title))?;
-    for line in signal.explanation().lines() {
-        match line.strip_prefix("# ") {
-            Some(heading) => context.print(&format!("\n{bold}{heading}{bold:#}"))?,
-            None => context.print(&format!("  {line}"))?,
-        }
-    }
+    context.print_explanation(&signal.explanation())?;
     Ok(Exit::Done)
 }
 

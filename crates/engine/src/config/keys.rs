@@ -171,6 +171,8 @@ pub const KEYS: &[Key] = &[
 /// Keys of the seeds' configurations that are accepted and have no effect here.
 const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
+    ("curate.decision_queue", "decisions wait in patterns/decisions.queue.jsonl of the store"),
+    ("curate.review_log", "decisions are kept in patterns/review_log.jsonl of the store"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),
     ("sync_interval_seconds", "set `cadence` instead"),
@@ -193,6 +195,10 @@ pub(super) fn check(path: &Path, table: &Table) -> Result<Vec<String>, ConfigErr
             (_, Value::Table(section)) => {
                 for inner in section.keys() {
                     let full = format!("{name}.{inner}");
+                    if let Some((_, why)) = seed_key(&full) {
+                        notes.push(format!("{}: `{full}` has no effect here: {why}", path.display()));
+                        continue;
+                    }
                     if !inside.iter().any(|key| matches(key.name, &full)) {
                         return Err(unknown(path, &full));
                     }

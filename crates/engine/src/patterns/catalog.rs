@@ -30,7 +30,18 @@ pub fn catalog(store: &Store, config: &Config) -> Result<Catalog, Error> {
                 }
             })
         });
-        match parsed {
+        let named = parsed.and_then(|pattern| {
+            let own = store.catalog_path(&catalog.folder, &pattern.id);
+            match own.file_name() == path.file_name() {
+                true => Ok(pattern),
+                false => Err(format!(
+                    "its id is {:?}, so its name should be {}",
+                    pattern.id,
+                    own.file_name().unwrap_or_default().display()
+                )),
+            }
+        });
+        match named {
             Ok(pattern) => catalog.patterns.push(pattern),
             Err(what) => catalog.bad.push(BadLine { path, line: 0, what, is_torn: false }),
         }

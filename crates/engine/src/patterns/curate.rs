@@ -118,7 +118,8 @@ impl<'a> Curator<'a> {
             }));
         }
         if let Some(known) = self.pattern_of(candidate).cloned() {
-            return self.update(&lock, candidate, usd, known, about.is_some());
+            let is_noted = about.is_some_and(|(_, is_same)| is_same);
+            return self.update(&lock, candidate, usd, known, is_noted);
         }
         match about {
             Some((Choice::Approved | Choice::Promoted, _)) => {
@@ -156,10 +157,11 @@ impl<'a> Curator<'a> {
         candidate: &Candidate,
         usd: Option<f64>,
         known: Pattern,
-        is_decided: bool,
+        is_noted: bool,
     ) -> Result<Done, Error> {
         if known.provenance.hash == evidence_of(candidate) {
-            if !is_decided {
+            // A stop came between its file and the decision.
+            if !is_noted {
                 let choice =
                     if known.status == Status::Approved { Choice::Approved } else { Choice::Promoted };
                 self.note(lock, candidate, choice, Some(known.version.clone()))?;
@@ -183,7 +185,7 @@ impl<'a> Curator<'a> {
     }
 
     fn settle(&self, pattern: &mut Pattern, candidate: &Candidate, usd: Option<f64>) {
-        let verdict = self.config.curate.value.gate.hands_out(candidate, usd, &self.corpus, &pattern.text());
+        let verdict = self.config.curate.value.gate.hands_out(candidate, usd, &self.corpus, pattern);
         pattern.settle(verdict);
     }
 
@@ -205,10 +207,19 @@ impl<'a> Curator<'a> {
         pattern.status = Status::Approved;
         reword(&mut pattern, words);
         self.settle(&mut pattern, candidate, usd);
-        if let Some(known) = &known {
-            pattern.version = Pattern::next_version(&known.version, pattern.change_from(known));
+        let change = known.as_ref().map(|known| pattern.change_from(known));
+        if let (Some(known), Some(change)) = (&known, change) {
+            pattern.version = Pattern::next_version(&known.version, change);
         }
-        self.write(&lock, candidate, &pattern, known.as_ref(), Choice::Approved)?;
+        match change {
+            // A stop came between its file and this decision.
+            Some(Change::Unchanged) => {
+                let decision =
+                    self.note(&lock, candidate, Choice::Approved, Some(pattern.version.clone()))?;
+                self.done.push((decision, known.clone()));
+            }
+            _ => self.write(&lock, candidate, &pattern, known.as_ref(), Choice::Approved)?,
+        }
         Ok(match known {
             Some(_) => Done::Updated(pattern),
             None => Done::Promoted(pattern),

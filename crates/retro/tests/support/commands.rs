@@ -3,7 +3,7 @@
 use retro::engine::ask::{self, Patience};
 use retro::engine::import::{Choice, ImportOptions};
 use retro::engine::rebuild::{mend, rebuild};
-use retro::engine::{SyncOptions, World, hook, import, memory, stages, sync};
+use retro::engine::{SyncOptions, World, hook, import, memory, patterns, stages, sync};
 use retro::memory::Decision;
 use retro::store::Store;
 use retro::views;
@@ -50,6 +50,10 @@ pub const COMMANDS: &[Command] = &[
     Command { name: MEND, prepare: scene::damaged, run: mended },
     Command { name: "memory add and accept", prepare: scene::whole, run: remembered },
     Command { name: "memory forget", prepare: has_remembered, run: forgotten },
+    Command { name: "curate --auto-approve", prepare: scene::recurring, run: curated },
+    Command { name: "curate of changed evidence", prepare: scene::recurring_more, run: curated },
+    Command { name: "curate by hand", prepare: scene::recurring, run: decided },
+    Command { name: "decisions flush", prepare: scene::waiting, run: flushed },
 ];
 
 fn synced(machine: &Machine, world: &World) -> Result<(), retro::Error> {
@@ -152,6 +156,41 @@ fn forgotten(machine: &Machine, world: &World) -> Result<(), retro::Error> {
             memory::forget(world, &machine.config, &store, &known)?;
         }
     }
+    Ok(())
+}
+
+/// Lets the gate decide about everything that recurs.
+pub fn curated(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let config = &machine.config;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let corpus = patterns::recurring(&store)?.corpus;
+    let found = views::patterns::detect(world, config, &store, &Default::default())?;
+    let mut curator = patterns::Curator::open(world, config, &store, corpus)?;
+    for one in &found.candidates {
+        curator.auto(&one.candidate, one.impact.usd)?;
+    }
+    Ok(())
+}
+
+/// A person approves one in other words, and rejects the others.
+fn decided(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let config = &machine.config;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let found = views::patterns::detect(world, config, &store, &Default::default())?;
+    let mut curator = patterns::Curator::open(world, config, &store, Default::default())?;
+    let words = patterns::Words { title: Some("The port is taken".to_owned()), ..Default::default() };
+    for (at, one) in found.candidates.iter().enumerate().filter(|(_, one)| one.new) {
+        match at {
+            0 => drop(curator.approve(&one.candidate, one.impact.usd, &words)?),
+            _ => drop(curator.reject(&one.candidate)?),
+        }
+    }
+    Ok(())
+}
+
+fn flushed(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let store = Store::open(&machine.config.root.value, world.disk.clone())?;
+    patterns::flush(world, &scene::with_sink(machine), &store)?;
     Ok(())
 }
 

@@ -53,7 +53,24 @@ pub fn answers(machine: &Machine) -> BTreeMap<String, String> {
     let memories = views::memory::all(&machine.world, &machine.config, &store).unwrap();
     let memories: Vec<_> = memories.iter().map(views::memory::view).collect();
     answers.insert("memories".to_owned(), serde_json::to_string_pretty(&memories).unwrap());
+    patterns(machine, &store, &mut answers);
     answers
+}
+
+/// What recurs, what was decided, and what was written down. The order of what waits is that
+/// of the decisions.
+fn patterns(machine: &Machine, store: &Store, answers: &mut BTreeMap<String, String>) {
+    let found = views::patterns::detect(&machine.world, &machine.config, store, &Default::default()).unwrap();
+    answers.insert("candidates".to_owned(), serde_json::to_string_pretty(&found).unwrap());
+    let catalog = views::patterns::catalog(store, &machine.config).unwrap();
+    for pattern in &catalog.patterns {
+        let history = views::patterns::pattern_history(store, &machine.config, &pattern.id).unwrap();
+        answers.insert(format!("pattern {}", pattern.id), serde_json::to_string_pretty(&history).unwrap());
+    }
+    answers.insert(
+        "decisions".to_owned(),
+        serde_json::to_string_pretty(&views::patterns::decisions(store).unwrap()).unwrap(),
+    );
 }
 
 fn usage(index: &Index) -> String {

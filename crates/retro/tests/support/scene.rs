@@ -88,6 +88,63 @@ pub fn seed() -> Machine {
     machine
 }
 
+/// A machine whose sessions meet the same two errors again and again.
+pub fn recurring() -> Machine {
+    let machine = Machine::new();
+    for number in 0..5 {
+        met(&machine, number);
+    }
+    machine.sync();
+    machine
+}
+
+/// The same, decided about, and met once more since.
+pub fn recurring_more() -> Machine {
+    let machine = recurring();
+    super::commands::curated(&machine, &machine.world).unwrap();
+    met(&machine, 6);
+    machine.sync();
+    machine
+}
+
+/// A machine with decisions that no sink has taken.
+pub fn waiting() -> Machine {
+    let machine = recurring();
+    super::commands::curated(&machine, &machine.world).unwrap();
+    machine
+}
+
+/// What the sink of a machine has got.
+pub fn received(machine: &Machine) -> PathBuf {
+    machine.path().join("received.jsonl")
+}
+
+/// The configuration of a machine that has a sink.
+pub fn with_sink(machine: &Machine) -> retro::engine::Config {
+    let mut config = machine.config.clone();
+    let path = received(machine).display().to_string();
+    config.curate.value.sink = ["tee", "-a", &path].map(str::to_owned).to_vec();
+    config
+}
+
+/// A session that meets one of two errors. Enough is done in it that it counts as work.
+fn met(machine: &Machine, number: usize) {
+    let reads: String = (0..9).map(|page| format!(": docs/{number}-{page}.md\n| line {page}\n")).collect();
+    let met = match number % 2 {
+        0 => {
+            "$ npm run dev\n| Error: listen EADDRINUSE: address already in use :::3000\n! 1\n$ fuser -k 3000/tcp\n| done\n$ npm run dev\n| ok\n"
+        }
+        _ => {
+            "$ alembic upgrade head\n| OperationalError: lock timeout while waiting for relation alembic_version\n! 1\n"
+        }
+    };
+    let story = format!(
+        "@ session {number:08}-5555-4555-8555-555555555555\n@ cwd /home/dev/shop\n@ time 2026-03-0{}T10:00:00Z\n> Bring part {number} of the release over the line today\n{reads}~ src/part{number}.txt\n- a\n+ b\n{met}< As far as it goes.\n",
+        number + 1
+    );
+    tell(machine, ["claude", "codex"][number / 2 % 2], &story);
+}
+
 pub fn seed_path(machine: &Machine) -> PathBuf {
     machine.path().join("seed")
 }
