@@ -19,6 +19,7 @@ mod patterns;
 pub mod plain;
 mod redacted;
 pub mod secrets;
+pub mod signs;
 pub mod terminal;
 pub mod tongue;
 pub mod typed;

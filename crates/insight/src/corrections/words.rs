@@ -6,13 +6,10 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use retro_text::signs::{Sign, Signs};
 use retro_text::tongue::{is_english, is_spaced, words};
 
 use super::tongues;
-
-/// A sign, and an exception that cancels it.
-type Sign = (&'static str, &'static str);
 
 const REJECTIONS: &[Sign] = &[
     (
@@ -165,33 +162,6 @@ pub(super) struct Weighed {
     pub reports: bool,
 }
 
-struct Signs {
-    are: RegexSet,
-    taken_back: RegexSet,
-}
-
-impl Signs {
-    fn of(signs: &[Sign]) -> Option<Signs> {
-        let of = |text: &str| match text {
-            "" => r"[^\s\S]".to_owned(),
-            text => format!("(?i:{text})"),
-        };
-        Some(Signs {
-            are: RegexSet::new(signs.iter().map(|(is, _)| of(is))).ok()?,
-            taken_back: RegexSet::new(signs.iter().map(|(_, not)| of(not))).ok()?,
-        })
-    }
-
-    fn count(&self, text: &str) -> u8 {
-        let found = self.are.matches(text);
-        if !found.matched_any() {
-            return 0;
-        }
-        let back = self.taken_back.matches(text);
-        u8::try_from(found.iter().filter(|at| !back.matched(*at)).count()).unwrap_or(u8::MAX)
-    }
-}
-
 struct English {
     rejections: Signs,
     reports: Signs,
@@ -203,14 +173,15 @@ struct English {
 }
 
 static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
+    let of = |table| Signs::of(table, str::to_owned);
     Some(English {
-        rejections: Signs::of(REJECTIONS)?,
-        reports: Signs::of(REPORTS)?,
-        requests: Signs::of(REQUESTS)?,
-        proposals: Signs::of(PROPOSALS)?,
-        thanks: Signs::of(THANKS)?,
-        hints: Signs::of(HINTS)?,
-        changes_of_mind: Signs::of(CHANGES_OF_MIND)?,
+        rejections: of(REJECTIONS)?,
+        reports: of(REPORTS)?,
+        requests: of(REQUESTS)?,
+        proposals: of(PROPOSALS)?,
+        thanks: of(THANKS)?,
+        hints: of(HINTS)?,
+        changes_of_mind: of(CHANGES_OF_MIND)?,
     })
 });
 

@@ -7,13 +7,10 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use retro_text::signs::{Sign, Signs};
 use retro_text::tongue::is_spaced;
 
 use super::tongues;
-
-/// A sign: a pattern, and another pattern that cancels it.
-type Sign = (&'static str, &'static str);
 
 /// The beginning of a sentence that carries no meaning.
 const LEAD: &str = r"^(?:[-*•\d.)# ]*)(?:(?:and|but|so|also|please|ok|okay|hey|no|nope|yes|well|one more thing|btw|by the way|remember|note|that|just so you know)\b[,:;!. ]*)*";
@@ -53,6 +50,16 @@ const NORMS: &[Sign] = &[
         "",
     ),
     (r"\b(?:before|after|with|on|at the end of|at the start of) (?:every|each|any) ", ""),
+    // Not on every run, only at the end.
+    (
+        r"\b(?:do not|don'?t|never|no need to)\b.{3,80}\b(?:every|each) (?:single )?(?:time|run|commit|change|edit|step|build|save|turn|prompt)\b",
+        "",
+    ),
+    (r"{lead}(?:always )?ask me (?:when|if|whenever) you\b", ""),
+    (
+        r"{lead}(?:after|before|when|whenever|once) (?:each|every|any) .{2,40}, (?:also )?(?:add|bump|check|commit|document|log|note|push|run|test|update|write)\b|\bcommit (?:changes |your work )?(?:as you go|as each|after each)\b",
+        "",
+    ),
     (
         r"{lead}(?:keep in mind|bear in mind|never|always|as a rule|rule of thumb|house rule)\b|^(?:[-*\d.) ]*)(?:and |also |so |but |please )*remember (?:that|to always|to never|the)\b",
         r"\bnever mind\b",
@@ -68,7 +75,7 @@ const NORMS: &[Sign] = &[
         "",
     ),
     (
-        r"\b(?:ask|check with|tell) (?:me |us )?(?:first |me )?before\b|\bask (?:me )?first\b|\bwithout (?:asking|my (?:ok|approval|permission|confirmation))\b",
+        r"\b(?:ask|check with|tell) (?:me |us )?(?:first |me )?before\b|\bask me (?:when|if|whenever|for)\b|\bask (?:me )?first\b|\bwithout (?:asking|my (?:ok|approval|permission|confirmation))\b",
         "",
     ),
     // Requirements that something has to meet.
@@ -226,36 +233,6 @@ const MOMENTS: &[Sign] = &[
     (r"\b(?:maybe|perhaps|probably|idk|i guess|or something)\b", ""),
 ];
 
-/// Compiled signs, ready to match.
-struct Signs {
-    are: RegexSet,
-    taken_back: RegexSet,
-}
-
-impl Signs {
-    fn of(signs: &[Sign]) -> Option<Signs> {
-        let of = |text: &str| match text {
-            "" => r"[^\s\S]".to_owned(),
-            text => format!("(?i:{})", text.replace("{lead_no}", LEAD_NO).replace("{lead}", LEAD)),
-        };
-        Some(Signs {
-            are: RegexSet::new(signs.iter().map(|(is, _)| of(is))).ok()?,
-            taken_back: RegexSet::new(signs.iter().map(|(_, not)| of(not))).ok()?,
-        })
-    }
-
-    /// The number of matching signs in a sentence.
-    fn count(&self, sentence: &str) -> i32 {
-        let found = self.are.matches(sentence);
-        if !found.matched_any() {
-            return 0;
-        }
-        let back = self.taken_back.matches(sentence);
-        let left = found.iter().filter(|at| !back.matched(*at)).count();
-        i32::try_from(left).unwrap_or(i32::MAX)
-    }
-}
-
 struct English {
     norms: Signs,
     changes: Signs,
@@ -266,13 +243,15 @@ struct English {
 }
 
 static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
+    let written = |text: &str| text.replace("{lead_no}", LEAD_NO).replace("{lead}", LEAD);
+    let of = |table| Signs::of(table, written);
     Some(English {
-        norms: Signs::of(NORMS)?,
-        changes: Signs::of(CHANGES)?,
-        rebukes: Signs::of(REBUKES)?,
-        manners: Signs::of(MANNERS)?,
-        subjects: Signs::of(SUBJECTS)?,
-        moments: Signs::of(MOMENTS)?,
+        norms: of(NORMS)?,
+        changes: of(CHANGES)?,
+        rebukes: of(REBUKES)?,
+        manners: of(MANNERS)?,
+        subjects: of(SUBJECTS)?,
+        moments: of(MOMENTS)?,
     })
 });
 
@@ -291,7 +270,7 @@ pub(super) struct Shape {
 }
 
 /// The number of signs from each table in an English sentence, by feature name.
-pub(super) fn counts(sentence: &str) -> Vec<(&'static str, i32)> {
+pub(super) fn counts(sentence: &str) -> Vec<(&'static str, u8)> {
     let Some(english) = ENGLISH.as_ref() else { return Vec::new() };
     [
         ("s:N", &english.norms),
