@@ -321,14 +321,11 @@ impl Memory {
     /// Where it may appear. Unasked: accepted memories, commands that ran, and rules of a person,
     /// except those recognized by their form alone and stated only once.
     pub fn level(&self) -> Level {
-        let says = |name: &str| {
-            self.structured.as_ref().is_some_and(|value| value.get(name) == Some(&Value::Bool(true)))
-        };
         match self.status {
             Status::Accepted => Level::Unasked,
             Status::Candidate if self.risk == Risk::High => Level::Review,
             Status::Candidate if self.method == "user_rules" => {
-                let is_meant = !says("shaped") || says("lasting") || self.seen >= SAID_AGAIN;
+                let is_meant = !self.says("shaped") || self.says("lasting") || self.seen >= SAID_AGAIN;
                 if is_meant && self.risk == Risk::Low { Level::Unasked } else { Level::Review }
             }
             Status::Candidate if PROVEN.contains(&self.method.as_str()) && self.risk == Risk::Low => {
@@ -347,6 +344,11 @@ impl Memory {
             Status::Candidate => Level::Asked,
             _ => Level::Review,
         }
+    }
+
+    /// Whether its method says this of it.
+    pub(crate) fn says(&self, name: &str) -> bool {
+        self.structured.as_ref().is_some_and(|value| value.get(name) == Some(&Value::Bool(true)))
     }
 
     /// True for a command that answered a request once. It is shown unasked only for nearly the
@@ -415,11 +417,14 @@ impl Memory {
     }
 
     /// The text that searches match: when to use it, its quotations, its keywords. From a sentence
-    /// that a method wrote around a quotation, only the quotation counts: "failed" and "said after"
-    /// occur in every such sentence.
+    /// that a method wrote around a quotation, only the quotation counts: "failed" is in every such
+    /// sentence. A rule is found by its own words alone. The prompt before it is often about
+    /// something else.
     pub(crate) fn key_text(&self) -> String {
-        let is_quoting = self.source == Source::Mined && self.when_to_use.contains('"');
+        let is_mined = self.source == Source::Mined;
+        let is_quoting = is_mined && self.when_to_use.contains('"');
         let mut text = match is_quoting {
+            _ if is_mined && self.method == "user_rules" => String::new(),
             true => self.when_to_use.split('"').skip(1).step_by(2).collect::<Vec<_>>().join("\n"),
             false => self.when_to_use.clone(),
         };

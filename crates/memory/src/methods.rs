@@ -8,12 +8,15 @@ mod error_fix;
 mod evidence;
 mod memp_procedural;
 mod reme_refine_poc;
+mod repeatable;
 mod repo_commands;
 mod shell;
 mod skill_pro;
 mod steps;
 mod turns;
 mod user_rules;
+
+pub(crate) use repeatable::is_of_session;
 
 use crate::candidate::Candidate;
 use crate::episode::Episode;

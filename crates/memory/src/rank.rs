@@ -10,10 +10,11 @@ use retro_search::Words;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
 use serde::{Deserialize, Serialize};
 
+use crate::again::is_telling;
 use crate::candidate::{Kind, Risk, Scope};
-use crate::idle::IDLE;
 use crate::memory::{Level, Memory, Status};
 use crate::place::Place;
+use crate::rules::names;
 use crate::shelf::Shelf;
 use crate::weights::Weights;
 
@@ -47,6 +48,9 @@ pub struct Head {
     pub speaks_of: Vec<String>,
     /// Words that suffice for a match, as terms.
     pub keywords: Vec<Vec<String>>,
+    /// Paths and identifiers that a rule names, as terms: each is enough alone.
+    #[serde(default)]
+    pub objects: Vec<Vec<String>>,
     /// Memories it links to.
     pub links: Vec<String>,
 }
@@ -148,6 +152,8 @@ struct Match {
     stems: usize,
     cosine: f64,
     named: bool,
+    /// The share of the prompt's telling terms that a memory has.
+    share: f64,
     /// True if the prompt mentions a rule's subject.
     spoken_of: bool,
 }
@@ -235,8 +241,8 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
     let mut words = Words::default();
     let all = words.distinct(query);
     // For a prompt of only idle words, these must do.
-    let telling: Vec<String> = all.iter().filter(|term| !IDLE.contains(*term)).cloned().collect();
-    let terms = if telling.is_empty() { all } else { telling };
+    let telling: Vec<String> = all.iter().filter(|term| is_telling(term)).cloned().collect();
+    let terms = if telling.is_empty() { all.clone() } else { telling };
     let count = heads.len() as f64;
     let mut found = vec![Match::default(); heads.len()];
     let mut idf_all = 0.0;
@@ -267,9 +273,13 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
             let is_enough = words.len() > 1 || found.stems > 1 || terms.len() == 1;
             !words.is_empty() && words.iter().all(has) && (is_enough || head.status == Status::Accepted)
         };
+        let is_object =
+            |words: &Vec<String>| !words.is_empty() && words.iter().all(|word| all.contains(word));
         let named = head.keywords.iter().any(names)
+            || head.objects.iter().any(is_object)
             || print.as_ref().is_some_and(|print| *print == head.subject)
             || intents.contains(&head.subject.as_str());
+        found.share = found.stems as f64 / terms.len().max(1) as f64;
         found.spoken_of = head.speaks_of.iter().any(|word| terms.contains(word));
         (found.cosine, found.named) = (cosine, named);
         found.covered /= idf_all.max(1e-9);
@@ -324,7 +334,7 @@ fn is_near(found: &Match, ask: &Ask<'_>) -> bool {
     let named = found.named && weights.named > 0.0;
     let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
     let worded = found.stems >= weights.shown_stems && found.covered >= weights.shown_coverage;
-    let spoken_of = found.spoken_of && found.covered >= weights.shown_spoken_of;
+    let spoken_of = found.spoken_of && found.share >= weights.shown_spoken_of;
     named || alike || worded || spoken_of
 }
 
@@ -453,7 +463,7 @@ impl Library for Memories<'_> {
 }
 
 /// Maximum leading words that name a rule's subject.
-const SPEAKS_OF_MAX: usize = 2;
+const SPEAKS_OF_MAX: usize = 3;
 
 /// The terms of a rule's subject.
 fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
@@ -462,9 +472,21 @@ fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
     }
     let mut found: Vec<String> = Vec::new();
     for span in &memory.spans {
-        let terms = words.distinct(&span.text).into_iter().filter(|term| !IDLE.contains(term));
+        let terms = words.distinct(&span.text).into_iter().filter(is_telling);
         found.extend(terms.take(SPEAKS_OF_MAX));
     }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Paths and identifiers that a rule names in its own words.
+fn objects(memory: &Memory, words: &mut Words) -> Vec<Vec<String>> {
+    if memory.method != "user_rules" {
+        return Vec::new();
+    }
+    let named = memory.spans.iter().flat_map(|span| names(&span.text));
+    let mut found: Vec<Vec<String>> = named.map(|name| words.distinct(&name)).collect();
     found.sort();
     found.dedup();
     found
@@ -509,6 +531,7 @@ fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMa
         utility: memory.utility.lower_bound() as f32,
         subject: memory.subject.clone(),
         keywords: named.iter().map(|keyword| words.distinct(keyword)).collect(),
+        objects: objects(memory, words),
         links: crate::authored::links(&format!("{}\n{}", memory.text, memory.when_to_use)),
     }
 }

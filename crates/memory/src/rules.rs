@@ -8,11 +8,14 @@
 mod shape;
 mod signs;
 mod tongues;
+mod unlike;
 mod weigh;
 
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+pub(crate) use unlike::is_task;
 
 /// A lasting request or prohibition by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub(crate) struct Rule {
     /// True if it is clearly a rule, in any words: it states how things are done, and mentions no
     /// single moment, failure or wish.
     pub clear: bool,
+    /// It says that it was said before.
+    pub again: bool,
 }
 
 /// Maximum characters of a rule's text.
@@ -113,6 +118,7 @@ pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
                 last.rejects.extend(rule.rejects);
                 last.lasting |= rule.lasting;
                 last.everywhere |= rule.everywhere;
+                last.again |= rule.again;
             }
             _ => found.push((start, end, rule)),
         }
@@ -193,7 +199,7 @@ fn is_lasting(sentence: &str) -> bool {
 }
 
 fn rule(sentence: &str) -> Option<Rule> {
-    if is_question(sentence) {
+    if is_question(sentence) || unlike::is_unlike(sentence, "") {
         return None;
     }
     let is_match = |set: &Option<Regex>| set.as_ref().is_some_and(|set| set.is_match(sentence));
@@ -204,9 +210,14 @@ fn rule(sentence: &str) -> Option<Rule> {
             .filter_map(|found| thing(found.name("x")?.as_str()))
             .collect()
     };
-    let (mut wants, rejects) = (things(&WANTS), things(&REJECTS));
-    // "don't use X" contains "use X".
-    wants.retain(|thing| !rejects.contains(thing));
+    let (mut wants, mut rejects) = (things(&WANTS), things(&REJECTS));
+    // "don't use X" holds "use X"; "we have to X" and "use to X" name nothing that is wanted.
+    wants.retain(|thing| !rejects.contains(thing) && !thing.starts_with("to "));
+    for thing in &mut rejects {
+        if let Some(rest) = thing.strip_prefix("to ") {
+            *thing = rest.to_owned();
+        }
+    }
     (!wants.is_empty() || !rejects.is_empty()).then(|| Rule {
         text: sentence.trim().to_owned(),
         wants,
@@ -216,13 +227,15 @@ fn rule(sentence: &str) -> Option<Rule> {
         shaped: false,
         changes: false,
         clear: false,
+        again: signs::says_again(sentence),
     })
 }
 
 /// Parts of a typed text that have the form of a rule, in any language, apart from `known` rules.
 /// `times` is the number of repetitions. A short text is kept whole: a rule often has its reason,
 /// or the alternative, in the next sentence.
-pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
+/// Of a message that lists the steps of a task only what says that it lasts is kept.
+pub(crate) fn shaped(text: &str, times: usize, is_task: bool, known: &[Rule]) -> Vec<Rule> {
     let is_known = |sentence: &str| {
         known.iter().any(|rule| rule.text.contains(sentence) || sentence.contains(&rule.text))
     };
@@ -236,7 +249,13 @@ pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
         {
             continue;
         }
-        let (weight, clear) = weigh::weight(sentence, chars);
+        if unlike::is_unlike(sentence, text.get(end..).unwrap_or_default()) {
+            continue;
+        }
+        let weigh::Weighed { mut weight, clear, ever } = weigh::weight(sentence, chars);
+        if unlike::points_at_things(sentence) {
+            weight -= weigh::POINTING;
+        }
         let shape = shape::shape(sentence);
         let says_when = (shape.changes || shape.lasting) && !sentence.ends_with(['?', '？', '؟']);
         if !says_when && !weigh::is_enough(weight, times) {
@@ -244,7 +263,11 @@ pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
         }
         let (from, to) = around(text, start, end);
         let things = rule(sentence);
-        let lasting = is_lasting(sentence) || shape.lasting;
+        let lasting = is_lasting(sentence) || shape.lasting || ever;
+        if is_task && !lasting {
+            continue;
+        }
+        let again = signs::says_again(sentence);
         let everywhere = EVERYWHERE.as_ref().is_some_and(|set| set.is_match(sentence));
         match found.last_mut() {
             Some((_, last_to, last)) if from < *last_to => {
@@ -252,6 +275,7 @@ pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
                 last.everywhere |= everywhere;
                 last.changes |= shape.changes;
                 last.clear |= clear;
+                last.again |= again;
                 last.wants.extend(things.iter().flat_map(|rule| rule.wants.clone()));
                 last.rejects.extend(things.iter().flat_map(|rule| rule.rejects.clone()));
             }
@@ -263,7 +287,7 @@ pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
                 found.push((
                     from,
                     to,
-                    Rule { text, wants, rejects, lasting, everywhere, shaped: true, changes, clear },
+                    Rule { text, wants, rejects, lasting, everywhere, shaped: true, changes, clear, again },
                 ));
             }
         }
@@ -396,6 +420,16 @@ fn thing(text: &str) -> Option<String> {
     is_named.then_some(thing)
 }
 
+/// Whether the dot at this place is the last of several between two words: "go on..then look".
+fn is_pause(line: &str, offset: usize) -> bool {
+    let before = line.get(..offset).unwrap_or_default();
+    let after = line.get(offset + 1..).and_then(|rest| rest.chars().next());
+    let stem = before.trim_end_matches('.');
+    stem.len() < before.len()
+        && stem.ends_with(|c: char| c.is_lowercase())
+        && after.is_some_and(|c| c.is_lowercase() || c == ' ')
+}
+
 /// The ranges of the sentences in a message.
 fn sentences(message: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
@@ -408,6 +442,7 @@ fn sentences(message: &str) -> Vec<(usize, usize)> {
         for (offset, sign) in line.char_indices() {
             let after = offset + sign.len_utf8();
             let ends = match sign {
+                '.' if is_pause(line, offset) => true,
                 '.' | '!' | '?' => bytes.get(after).is_none_or(u8::is_ascii_whitespace),
                 '。' | '！' | '？' | '।' => true,
                 _ => false,
@@ -466,7 +501,7 @@ mod tests {
     }
 
     fn kept(message: &str) -> Vec<Rule> {
-        shaped(message, 1, &[])
+        shaped(message, 1, is_task(message), &[])
     }
 
     #[test]
@@ -490,7 +525,7 @@ mod tests {
     fn rules_of_many_languages() {
         for (said, lasting) in [
             ("Ab sofort bekommt jede Tabelle einen Zeitstempel.", true),
-            ("Chez nous les dates s'affichent toujours en UTC.", false),
+            ("Chez nous les dates s'affichent toujours en UTC.", true),
             ("De ahora en adelante los informes van en la carpeta informes.", true),
             ("Não se deve editar os arquivos gerados.", false),
             ("In questo progetto si usano solo le virgolette doppie.", false),
@@ -528,8 +563,8 @@ mod tests {
     #[test]
     fn what_is_said_again_needs_fewer_signs() {
         let said = "leave the seed alone when possible, only the copy";
-        assert!(shaped(said, 1, &[]).len() <= shaped(said, 2, &[]).len());
-        assert_eq!(shaped("no trailing commas please", 2, &[]).len(), 1);
+        assert!(shaped(said, 1, false, &[]).len() <= shaped(said, 2, false, &[]).len());
+        assert_eq!(shaped("no trailing commas please", 2, false, &[]).len(), 1);
     }
 
     /// Real messages to agents, labelled by hand. Few without a rule are taken for one, and most

@@ -26,7 +26,7 @@ pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
         "user_rules" => {
             meet(&things(newer, "rejects"), &things(older, "wants"))
                 || meet(&things(newer, "wants"), &things(older, "rejects"))
-                || (is_change(newer) && speak_of_the_same(newer, older))
+                || (newer.says("changes") && speak_of_the_same(newer, older))
         }
         "asked_commands" => things(newer, "unable").contains(&older.stance),
         "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
@@ -34,14 +34,6 @@ pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
         "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
         _ => false,
     }
-}
-
-/// True if a rule mentions a different past.
-fn is_change(memory: &Memory) -> bool {
-    memory
-        .structured
-        .as_ref()
-        .is_some_and(|value| value.get("changes") == Some(&serde_json::Value::Bool(true)))
 }
 
 /// Minimum common terms of two rules with the same subject.

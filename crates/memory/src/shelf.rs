@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
 
-use crate::again::{is_said_again, said_terms};
+use crate::again::{is_rule_again, said_terms};
 use crate::candidate::{Candidate, Kind, Scope, Span};
 use crate::decision::{Decision, Exposure, as_found, decide, words_hash};
 use crate::memory::{Level, Memory, Source, Status};
@@ -254,6 +254,7 @@ impl Shelf {
             return false;
         }
         let terms = said_terms(memory);
+        let says_so = memory.says("again");
         let mut is_again = false;
         for at in self.decided.len()..self.items.len() {
             let (Some(known), Some(other)) = (self.items.get(at), self.vectors.get(at)) else { continue };
@@ -262,7 +263,7 @@ impl Shelf {
                 continue;
             }
             let said = self.terms.get(at).map(Vec::as_slice).unwrap_or_default();
-            if !is_said_again(&terms, said, vector.cosine(other)) {
+            if !is_rule_again(&terms, said, vector.cosine(other), says_so) {
                 continue;
             }
             if let Some(known) = self.items.get_mut(at) {
@@ -506,12 +507,15 @@ fn worth(memory: &Memory, now: Timestamp) -> f64 {
 
 /// Adds the origins of an equal finding to a decided memory. Changes nothing else.
 fn take_evidence(known: &mut Memory, newer: Memory) {
+    let before = known.origins.len();
     for origin in newer.origins {
         if !known.origins.contains(&origin) {
             known.origins.push(origin);
-            known.seen = known.seen.saturating_add(newer.seen);
-            known.worked = known.worked.saturating_add(newer.worked);
         }
+    }
+    if known.origins.len() > before {
+        known.seen = known.seen.saturating_add(newer.seen);
+        known.worked = known.worked.saturating_add(newer.worked);
     }
     known.origins.sort();
     for event in newer.evidence_refs {

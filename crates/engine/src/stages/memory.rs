@@ -9,7 +9,7 @@ use crate::{Error, memory};
 
 pub(super) const STAGE: Stage = Stage {
     name: "memory",
-    version: 6,
+    version: 7,
     when: When::Append,
     help: "memories of all sessions, ready to be asked",
     inputs: &[Input::Changes(Follow::Bodies(MINED)), Input::Changes(Follow::Bodies(PAST))],

@@ -16,7 +16,7 @@ use crate::{Config, Error, repository};
 
 pub(crate) const STAGE: Stage = Stage {
     name: mined::STAGE,
-    version: 8,
+    version: 9,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],

@@ -11,8 +11,10 @@ use retro_search::Repair;
 use retro_text::calls::{Purpose, Verdict, understand};
 use serde_json::json;
 
-use super::commands::{answers, below};
+use super::commands::{answers, below, is_misuse};
 use super::evidence::quoted;
+use super::repeatable::{is_configuration, is_look, is_of_session, names_source_line};
+use super::repo_commands::is_unable;
 use super::{Method, shell};
 use crate::candidate::{Candidate, Kind, Span, THIN, Voice};
 use crate::episode::{Change, Episode, shortened};
@@ -91,8 +93,8 @@ fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidat
     let repair = repairs.iter().rev().find(|repair| repair.passing.is_some())?;
     let passing = repair.passing.as_ref()?;
     let (failed_beat, failed) = episode.call(&repair.failing.event_id)?;
-    let is_look = matches!(failed.purpose, Purpose::Read | Purpose::Search);
-    if failed.class != ToolClass::Shell || failed.verdict != Verdict::Failed || is_look {
+    let is_read = matches!(failed.purpose, Purpose::Read | Purpose::Search);
+    if failed.class != ToolClass::Shell || failed.verdict != Verdict::Failed || is_read {
         return None;
     }
     let lines = distinctive_lines(episode, &repair.failing.event_id, &passing.event_id);
@@ -107,10 +109,31 @@ fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidat
     let (passed_beat, passed) = episode.call(&passing.event_id)?;
     let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
     let steps = steps(episode, repair, passed);
+    let is_other_command = again.text != ran.text;
+    // Of a look that failed and passed later, time is what helped; so it is of what a command
+    // says that has to do with this session alone.
+    let is_of_time = is_look(failed.command.as_deref()?) && !(is_other_command && is_unable(failed));
+    if is_of_time || is_of_session(&ran.text) || is_of_session(&again.text) {
+        return None;
+    }
     if !steps.is_empty() && steps.iter().all(|step| step.is_discard) {
         return None;
     }
-    let is_other_command = again.text != ran.text;
+    // What was run in a way that could not work is mended by another way, not by what was
+    // edited meanwhile.
+    let is_misused = is_unable(failed) || is_misuse(failed);
+    let steps: Vec<Done> = match is_other_command && is_misused {
+        true => steps.into_iter().filter(|step| step.file.is_none()).collect(),
+        false => steps,
+    };
+    if is_being_written(&said.text, is_misused, &steps) || is_everyday(failed.purpose, &steps) {
+        return None;
+    }
+    let program = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    if steps.is_empty() && !is_misused && program(&ran.text) == program(&again.text) {
+        // Other arguments passed: nothing was mended.
+        return None;
+    }
     if !is_other_command
         && steps.iter().all(|step| step.file.is_some())
         && !can_be_edited(failed.purpose, &said.text)
@@ -181,6 +204,25 @@ fn is_plain(purpose: Purpose, error: &str, steps: &[Done], seen: usize) -> bool 
         && steps.iter().any(names)
 }
 
+/// Whether the code was being written: sources were edited until it passed, and are mended now.
+/// It is no such thing where something is missing on the machine, and the error names no line
+/// of source; what was run beside the edits does not count if it does.
+fn is_being_written(error: &str, is_misused: bool, steps: &[Done]) -> bool {
+    let is_source = |step: &Done| step.file.as_deref().is_some_and(|file| !is_configuration(file));
+    let has_source = steps.iter().any(is_source);
+    match names_source_line(error) {
+        true => has_source,
+        false => !is_misused && has_source && steps.iter().all(is_source),
+    }
+}
+
+/// Whether version control refused, and a command of version control mended it, as everywhere.
+fn is_everyday(purpose: Purpose, steps: &[Done]) -> bool {
+    purpose == Purpose::Vcs
+        && !steps.is_empty()
+        && steps.iter().all(|step| step.is_vcs || step.file.is_some())
+}
+
 /// True if editing files can make the command pass. An edit cannot fix errors from git and its
 /// servers, nor errors of the command line itself.
 fn can_be_edited(purpose: Purpose, error: &str) -> bool {
@@ -197,6 +239,8 @@ struct Done {
     is_telling: bool,
     /// True if it discards earlier work.
     is_discard: bool,
+    /// It is a command of version control.
+    is_vcs: bool,
 }
 
 impl Done {
@@ -211,6 +255,7 @@ impl Done {
             file: Some(path.to_owned()),
             is_telling: false,
             is_discard: false,
+            is_vcs: false,
         };
         let Some(change) = episode.quotes.change(&beat.id) else { return done };
         let held = |line: &String| episode.span(&beat.id, line);
@@ -274,7 +319,9 @@ fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
         if call.is_failed() && answers(passed, call) {
             break;
         }
-        let next = if call.changed_files() {
+        let is_shell = call.class == ToolClass::Shell;
+        let is_moved = is_shell && call.command.as_deref().is_some_and(shell::puts_in_place);
+        let next = if call.changed_files() && !is_moved {
             call.edits.first().and_then(|edit| {
                 let span = episode
                     .span(&beat.id, &edit.path)
@@ -282,15 +329,16 @@ fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
                 Some(Done::edit(episode, beat, &edit.path, span))
             })
         } else if !call.is_failed()
-            && call.class == ToolClass::Shell
-            && call.command.as_deref().is_some_and(shell::changes_something)
+            && is_shell
+            && call.command.as_deref().is_some_and(|line| shell::changes_something(line) && !is_look(line))
         {
             call.command.as_deref().and_then(|command| {
                 let ran = shell::whole(command).map(str::to_owned).or_else(|| shell::core(command))?;
                 let span = episode.span(&beat.id, &ran)?;
                 let told = format!("ran `{}`", span.text);
                 let is_discard = shell::is_discard(command);
-                Some(Done { told, spans: vec![span], file: None, is_telling: true, is_discard })
+                let is_vcs = call.purpose == Purpose::Vcs;
+                Some(Done { told, spans: vec![span], file: None, is_telling: true, is_discard, is_vcs })
             })
         } else {
             None

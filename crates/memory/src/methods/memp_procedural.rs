@@ -74,7 +74,7 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     let outcome = outcome(episode, &mut evidence)?;
     let warnings = warnings(episode, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
-    let (text, is_more) = text(&goal, &all, &outcome);
+    let Told { text, runs, is_whole } = text(&goal, &all, &outcome);
     candidate.structured = Some(json!({
         "goal": goal,
         "preconditions": preconditions(episode),
@@ -97,14 +97,25 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     // One success counts little. Several in different sessions raise the confidence.
     candidate.confidence = if episode.outcome.confidence >= 0.8 { 0.6 } else { 0.5 };
     candidate.worked = 1;
-    if !(is_more && has_own_commands(&calls)) {
+    // A question is answered, and a long story is not told whole: neither is a way to do it again.
+    let is_question = goal.trim_end_matches(['"', '”']).ends_with('?');
+    if !(runs && is_whole && has_own_commands(&calls)) || is_question {
         candidate.priority = THIN;
     }
     Some(candidate)
 }
 
-/// The steps that fit, and the outcome. Also whether any step runs something.
-fn text(goal: &str, steps: &[Step], outcome: &str) -> (String, bool) {
+/// What is told of a procedure.
+struct Told {
+    text: String,
+    /// One of the steps that are told runs something.
+    runs: bool,
+    /// Every step is told.
+    is_whole: bool,
+}
+
+/// The steps that fit, and how it ended.
+fn text(goal: &str, steps: &[Step], outcome: &str) -> Told {
     // Every session begins by looking around. Changes and commands are more informative.
     let mut told: Vec<&Step> = steps.iter().filter(|step| step.phase != Phase::Look).collect();
     told.dedup();
@@ -122,7 +133,8 @@ fn text(goal: &str, steps: &[Step], outcome: &str) -> (String, bool) {
         text.push_str(&format!("; {} more steps", told.len() - count));
     }
     let runs = told.iter().take(count).any(|step| step.phase != Phase::Edit);
-    (shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600), runs)
+    let text = shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600);
+    Told { text, runs, is_whole: told.len() == count }
 }
 
 /// The evidence for the outcome of the session.

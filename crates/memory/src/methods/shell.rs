@@ -90,6 +90,21 @@ pub(super) fn is_of_everybody(line: &str) -> bool {
     call.main_step().is_none_or(|step| !step.words.first().is_some_and(|word| is_own(word)))
 }
 
+/// Programs that run what a repository names.
+const RUNNERS: &[&str] = &[
+    "bun", "bundle", "composer", "deno", "docker", "gradle", "hatch", "mise", "mvn", "npm", "php", "pnpm",
+    "poetry", "python", "python3", "ruby", "uv", "yarn",
+];
+
+/// Whether a line runs something of the repository: a path, or a task that it names.
+pub(super) fn is_of_repository(line: &str) -> bool {
+    let call = understand(unprepared(line));
+    let is_path = |word: &str| word.contains('/') && !word.contains("./...");
+    let has_path = unprepared(line).split_whitespace().any(is_path);
+    let runs = call.main_step().is_some_and(|step| RUNNERS.contains(&step.program()));
+    has_path || runs || !is_of_everybody(line)
+}
+
 /// True if a line discards earlier work, and thus fixes nothing.
 pub(super) fn is_discard(line: &str) -> bool {
     let call = understand(line);
@@ -182,6 +197,11 @@ pub(super) fn whole(line: &str) -> Option<&str> {
     (fits && !is_script.iter().any(|mark| rest.contains(mark))).then_some(rest)
 }
 
+/// Whether a line puts a file where it is looked for; which one, its words say best.
+pub(super) fn puts_in_place(line: &str) -> bool {
+    understand(line).main_step().is_some_and(|step| matches!(step.program(), "cp" | "ln" | "mkdir" | "touch"))
+}
+
 /// True if a line changes something that could make another command pass: it is neither read-only
 /// nor a check.
 pub(super) fn changes_something(line: &str) -> bool {
@@ -211,7 +231,14 @@ pub(super) fn changes_something(line: &str) -> bool {
                 | "rev-parse"
                 | ""
         ),
-        "gh" | "glab" => false,
+        // Of what servers are asked, only who asks and what is there changes what passes.
+        "gh" | "glab" => matches!(
+            (word(1), word(2)),
+            ("auth", "login" | "refresh" | "setup-git" | "switch")
+                | ("repo", "create" | "fork" | "set-default")
+                | ("secret" | "variable", "set")
+                | ("extension", "install")
+        ),
         "cat" | "echo" | "ls" | "cd" | "pwd" | "which" | "head" | "tail" | "grep" | "rg" | "find"
         | "sleep" | "ps" | "curl" | "wc" | "date" | "test" | "printf" | "true" | "jq" | "env" | "sort"
         | "awk" => false,

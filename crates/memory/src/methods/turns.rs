@@ -28,6 +28,8 @@ static BUT: LazyLock<Option<Regex>> =
 pub(super) struct Turn<'a> {
     /// The last message up to the turn that states a request: event and words.
     pub wanted: Option<(&'a str, &'a str)>,
+    /// The message that began it says what is wanted; else an earlier one does.
+    pub says_what: bool,
     /// Calls on the main thread.
     pub calls: Vec<(&'a Beat, &'a Call)>,
     /// The message after the turn.
@@ -46,8 +48,10 @@ pub(super) fn turns(episode: &Episode) -> Vec<Turn<'_>> {
                 if let Some(last) = turns.last_mut() {
                     last.next = Some((beat, text));
                 }
-                wanted = gist(text).map(|gist| (beat.id.as_str(), gist)).or(wanted);
-                turns.push(Turn { wanted, calls: Vec::new(), next: None, broken: false });
+                let own = gist(text).map(|gist| (beat.id.as_str(), gist));
+                wanted = own.or(wanted);
+                let says_what = own.is_some();
+                turns.push(Turn { wanted, says_what, calls: Vec::new(), next: None, broken: false });
             }
             What::Call(call) if !call.has_nested => {
                 if let Some(turn) = turns.last_mut() {
@@ -151,11 +155,21 @@ pub(super) fn gist(text: &str) -> Option<&str> {
         let is_mark = |c: char| matches!(c, '#' | '-' | '*' | '.' | ')' | '❯') || c.is_whitespace();
         let line = line.trim_start_matches(|c: char| is_mark(c) || c.is_ascii_digit());
         let sentence = clipped(first_sentence(line), GIST_CHARS_MAX);
-        if sentence.chars().count() >= GIST_CHARS_MIN && says_what(sentence) {
+        if length(sentence) >= GIST_CHARS_MIN && says_what(sentence) {
             return Some(sentence.trim_end_matches('\\'));
         }
     }
     None
+}
+
+/// Characters of a text; a sign of a script that writes without spaces counts as three.
+fn length(text: &str) -> usize {
+    text.chars().map(|c| if is_dense(c) { 3 } else { 1 }).sum()
+}
+
+/// Whether a sign is of a script in which one sign is a word or a part of one.
+fn is_dense(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 /// Words that fit any task.
@@ -179,7 +193,11 @@ fn says_what(text: &str) -> bool {
         .collect();
     telling.sort();
     telling.dedup();
-    telling.len() >= 2 || (!text.is_ascii() && text.chars().filter(|c| c.is_alphabetic()).count() >= 8)
+    telling.len() >= 2 || (!text.is_ascii() && length(text) >= GIST_CHARS_MIN && letters(text) >= 5)
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphabetic()).count()
 }
 
 /// A line up to the end of its first meaningful sentence.

@@ -9,9 +9,10 @@ use retro_insight::{PARTS, What};
 use serde_json::json;
 
 use super::Method;
+use crate::again::terms;
 use crate::candidate::{Candidate, Kind, Scope, Voice};
 use crate::episode::{Episode, shortened};
-use crate::rules::{Rule, names, rules, shaped};
+use crate::rules::{Rule, is_task, names, rules, shaped};
 
 pub(super) const METHOD: Method =
     Method { name: "user_rules", title: "what you had to say: corrections and standing rules, quoted", mine };
@@ -21,16 +22,20 @@ const CANDIDATES_MAX: usize = 8;
 /// A longer message is a document, not a remark.
 const MESSAGE_CHARS_MAX: usize = 1500;
 /// A longer part of a message is a task with steps: its sentences have the form of rules, but apply
-/// only to that task.
+/// only to that task, unless they plainly say otherwise.
 const SHAPED_CHARS_MAX: usize = 700;
 /// Maximum characters of `when_to_use`, without the ellipsis.
 const WHEN_CHARS_MAX: usize = 159;
+/// Failing calls whose output is compared with what is said, and bytes of one.
+const ERRORS_MAX: usize = 40;
+const ERROR_BYTES_MAX: usize = 2_000;
 /// Less certain corrections are not rules.
 const SURE: f64 = 0.6;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut said_before: HashMap<String, usize> = HashMap::new();
+    let errors = errors(episode);
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
         // Words that only the agent program attributes to the user are not a rule.
         let is_said = matches!(&beat.what, What::Said { .. } | What::Denial { is_proven: true, .. });
@@ -43,11 +48,11 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
         let mut said = rules(text, correction.is_some());
         for part in text.split(PARTS).map(str::trim) {
             let times = said_before.entry(squeezed(part)).and_modify(|times| *times += 1).or_insert(1);
-            if part.chars().count() <= SHAPED_CHARS_MAX {
-                said.extend(shaped(part, *times, &said));
-            }
+            let is_long = part.chars().count() > SHAPED_CHARS_MAX;
+            let found = shaped(part, *times, is_long || is_task(text), &said);
+            said.extend(found.into_iter().filter(|rule| !is_long || rule.clear));
         }
-        for rule in said {
+        for rule in said.into_iter().filter(|rule| !reports(&rule.text, &errors)) {
             let Some(candidate) = candidate(episode, &beat.id, &rule, correction.is_some()) else { continue };
             match found.iter_mut().find(|known| known.subject == candidate.subject) {
                 Some(known) => {
@@ -63,6 +68,25 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     found.sort_by_key(|candidate| std::cmp::Reverse((candidate.priority, candidate.seen)));
     found.truncate(CANDIDATES_MAX);
     found
+}
+
+/// The terms of what failing calls of a session printed.
+fn errors(episode: &Episode) -> Vec<Vec<String>> {
+    let failed = episode.trace.calls().filter(|(_, call)| call.is_failed());
+    let printed = failed.filter_map(|(_, call)| episode.quotes.text(call.result_id.as_deref()?));
+    printed.take(ERRORS_MAX).map(|text| terms(shorter(text))).collect()
+}
+
+/// The end of an output: what went wrong is mostly there.
+fn shorter(text: &str) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(ERROR_BYTES_MAX))..).unwrap_or(text)
+}
+
+/// Whether somebody only says which error came up: half of the words are in what a call printed.
+fn reports(said: &str, errors: &[Vec<String>]) -> bool {
+    let words = terms(said);
+    let shared = |error: &Vec<String>| words.iter().filter(|word| error.contains(word)).count();
+    errors.iter().map(shared).any(|shared| shared >= 2 && shared * 2 >= words.len())
 }
 
 /// A message, normalized for comparison.
@@ -113,7 +137,7 @@ fn candidate(episode: &Episode, event_id: &str, rule: &Rule, is_correction: bool
     candidate.keywords = things.into_iter().take(12).cloned().collect();
     candidate.structured = Some(json!({
         "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting, "shaped": rule.shaped,
-        "changes": rule.changes, "clear": rule.clear,
+        "changes": rule.changes, "clear": rule.clear, "again": rule.again,
     }));
     candidate.evidence_refs = vec![event_id.to_owned()];
     candidate.created_at = episode.time_of(event_id).or(candidate.created_at);

@@ -26,8 +26,8 @@ struct Language {
 
 /// The classes, in the order of feature names.
 const CLASSES: &[&str] = &[
-    "ack", "all", "ask", "be", "ever", "except", "fail", "hold", "i", "lasting", "must", "neg", "norm",
-    "now", "only", "order", "past", "task", "things", "this", "ui", "unit", "we", "wish", "you",
+    "ack", "again", "all", "ask", "be", "ever", "except", "fail", "hold", "i", "lasting", "must", "neg",
+    "norm", "now", "only", "order", "past", "task", "things", "this", "ui", "unit", "we", "wish", "you",
 ];
 /// Classes that favour a rule if the sentence mentions no moment, failure or wish.
 const CALM: &[&str] = &[
@@ -281,6 +281,25 @@ pub(super) fn features(sentence: &str, message_chars: usize) -> Features {
     combine(&mut found, asks);
     found.insert("b".to_owned(), 1.0);
     found
+}
+
+/// Whether a sentence says that it was said before.
+pub(super) fn says_again(sentence: &str) -> bool {
+    language(sentence).is_some_and(|language| {
+        let text = if language.spaced { words(sentence) } else { sentence.to_lowercase() };
+        language.count(&text).contains_key("again")
+    })
+}
+
+/// Whether a text begins by ordering one task.
+pub(super) fn begins_task(text: &str) -> bool {
+    let Some(language) = language(text) else { return false };
+    let all = words(text);
+    let mut head: Vec<&str> = all.split_whitespace().collect();
+    while head.len() > 2 && language.first(&head).contains(&"ack") {
+        head.remove(0);
+    }
+    language.spaced && language.first(&head).contains(&"task")
 }
 
 /// Adds combined features of classes.

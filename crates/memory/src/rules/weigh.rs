@@ -23,15 +23,28 @@ const KEPT: f64 = 0.72;
 /// A calm sentence with at least this score is clearly a rule. One in a hundred messages without a
 /// rule reaches it.
 const CLEAR: f64 = 1.5;
+/// What a sentence loses that points at what only its reader had before their eyes.
+pub(super) const POINTING: f64 = 0.8;
 /// The bonus for a repetition.
 const AGAIN: f64 = 1.0;
 
-/// The score of a sentence, and whether it is clearly a rule. Above zero, a rule is more likely
-/// than not.
-pub(super) fn weight(sentence: &str, message_chars: usize) -> (f64, bool) {
+/// What is known of a sentence.
+pub(super) struct Weighed {
+    /// How much speaks for a rule. More than zero is more likely a rule than not.
+    pub weight: f64,
+    /// It is plainly a rule.
+    pub clear: bool,
+    /// It is plainly one, and says that it always or never holds.
+    pub ever: bool,
+}
+
+/// How much speaks for a sentence.
+pub(super) fn weight(sentence: &str, message_chars: usize) -> Weighed {
     let features = signs::features(sentence, message_chars);
     let weight = sum(&WEIGHTS, &features);
-    (weight, weight >= CLEAR && features.contains_key("calm"))
+    let clear = weight >= CLEAR && features.contains_key("calm");
+    let says_ever = ["ever", "lasting"].iter().any(|class| features.contains_key(*class));
+    Weighed { weight, clear, ever: clear && says_ever }
 }
 
 /// True if the score suffices, given the number of repetitions.

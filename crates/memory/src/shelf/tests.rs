@@ -286,3 +286,24 @@ fn what_was_forgotten_can_be_written_again() {
     note.created_at = at(3000);
     assert_eq!(folded(&[], &[note], &gone).items().len(), 1);
 }
+
+#[test]
+fn a_rule_in_two_wordings_is_counted_as_often_as_it_was_said() {
+    let words = ["no, guest names come from the list", "guest names come from the list, as everywhere"];
+    let mut shelf = Shelf::new();
+    for session in 0..9 {
+        let mut one = candidate(&rule(session, session + 1, 0, true), 1, FIRST);
+        let said = words[session % 2];
+        one.id = format!("s{session}:user_rules:{}", words_hash(said).get(..10).unwrap());
+        one.text = format!("The user said: \"{said}\"");
+        one.subject = format!("rule:{said}");
+        one.stance = String::new();
+        one.keywords.clear();
+        one.structured = Some(json!({ "shaped": true }));
+        one.spans.iter_mut().for_each(|span| span.text = said.to_owned());
+        shelf.add("claude", &format!("s{session}"), &one);
+    }
+    let open: Vec<&Memory> = shelf.items().iter().filter(|memory| memory.superseded_by.is_none()).collect();
+    assert_eq!(open.iter().map(|memory| memory.seen).collect::<Vec<_>>(), [9]);
+    assert_eq!(open[0].origins.len(), 9);
+}

@@ -74,13 +74,22 @@ fn alike(
         && failed.purpose != Purpose::Vcs
 }
 
+/// Whether two commands name the same files in other folders: one was run in the wrong place.
+fn is_same_elsewhere(bad: &str, good: &str) -> bool {
+    let names = |line: &str| {
+        let last = |word: &str| word.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        line.trim_matches('`').split_whitespace().map(last).collect::<Vec<_>>()
+    };
+    bad != good && names(bad) == names(good)
+}
+
 fn lesson(episode: &Episode, failed: (&Beat, &Call), works: (&Beat, &Call)) -> Option<Candidate> {
     let mut evidence = Evidence::new(episode);
     let bad = evidence.command(failed.0, failed.1)?;
     let error = evidence.error(failed.1)?;
     let good = evidence.command(works.0, works.1)?;
     let asks = ["--help", "--version"].iter().any(|flag| good.contains(flag));
-    if bad == good || asks {
+    if bad == good || asks || is_same_elsewhere(&bad, &good) {
         return None;
     }
     let subject = format!("{} {}", failed.1.purpose.as_str(), failed.1.runner);
