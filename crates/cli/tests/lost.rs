@@ -179,19 +179,25 @@ fn answered() -> Machine {
 #[test]
 fn a_ledger_of_another_session_is_seen_and_made_again() {
     let machine = answered();
-    let path = |session| store(&machine).ledger_path(&SessionKey::new("claude", session));
+    let key = |session| SessionKey::new("claude", session);
+    let ledger = |session| store(&machine).ledger(&key(session)).unwrap().unwrap();
     let costs = |machine: &Machine| machine.json(&["usage", "session"])["rows"].clone();
-    let (before, own) = (costs(&machine), std::fs::read(path(ONE)).unwrap());
-    assert_ne!(own, std::fs::read(path(TWO)).unwrap());
+    let (before, own) = (costs(&machine), ledger(ONE));
+    assert_ne!(own, ledger(TWO));
     assert_eq!(machine.run(&["verify", "--deep"]).code, 0);
-    std::fs::copy(path(TWO), path(ONE)).unwrap();
+    let mark = machine.root().join("sessions/mark");
+    let marked = std::fs::read(&mark).unwrap();
+    let changed = store(&machine);
+    changed.put_ledger(&key(ONE), &ledger(TWO)).unwrap();
+    changed.sync_all().unwrap();
+    std::fs::write(&mark, marked).unwrap();
     let seen = machine.run(&["verify", "--deep"]);
     assert_eq!(seen.code, 1, "{}", seen.all());
     assert!(seen.all().contains("it is not the ledger of"), "{}", seen.all());
     assert_eq!(costs(&machine), before);
     let fixed = machine.run(&["doctor", "--fix"]);
     assert!(fixed.all().contains("rebuilt the ledger"), "{}", fixed.all());
-    assert_eq!(std::fs::read(path(ONE)).unwrap(), own);
+    assert_eq!(ledger(ONE), own);
     assert_eq!(machine.run(&["verify", "--deep"]).code, 0);
     assert_eq!(costs(&machine), before);
 }

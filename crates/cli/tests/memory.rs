@@ -207,22 +207,25 @@ fn notes_are_taken_in_and_bad_ones_are_named() {
 }
 
 #[test]
-fn a_session_is_mined_when_asked_and_its_files_are_there() {
+fn a_session_is_mined_when_asked_and_its_document_has_it() {
     let machine = machine();
     let list = machine.json(&["list", "--agent", "claude"]);
     let id = list["sessions"][0]["session_id"].as_str().unwrap();
     let answer = machine.json(&["mine", "claude", id, "--method", "all"]);
     assert_eq!(answer["results"].as_array().unwrap().len(), 7);
+    let document = machine.root().join(format!("sessions/claude/{id}.zst"));
+    let text = zstd::stream::decode_all(std::fs::File::open(document).unwrap()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let section = |name: String| {
+        let (_, rest) = text.split_once(&format!("=== {name}\n")).unwrap();
+        rest.split("\n=== ").next().unwrap().to_owned()
+    };
     for result in answer["results"].as_array().unwrap() {
         let method = result["method"].as_str().unwrap();
-        let path = machine.root().join(format!("mined/{method}/claude/{id}.json"));
-        let file: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let file: Value = serde_json::from_str(&section(format!("mined/{method}.json"))).unwrap();
         assert_eq!(&file, result, "{method}");
         assert_eq!((&file["host"], &file["session_id"]), (&json!("claude"), &json!(id)));
-        assert!(
-            path.with_extension("").with_extension("prompt.md").exists()
-                || machine.root().join(format!("mined/{method}/claude/{id}.prompt.md")).exists()
-        );
+        section(format!("mined/{method}.prompt.md"));
     }
     let wrong = machine.run(&["mine", "claude", id, "--method", "error_fx"]);
     assert!(wrong.stderr.contains("did you mean \"error_fix\"?"), "{}", wrong.all());

@@ -53,7 +53,7 @@ const UNUSED: &[&str] = &[
     "index/vectors/current.new",
     "index/vectors/00000002.vectors",
     "raw/claude/11111111-2222-4333-8444-555555555555~m.zst.part",
-    "sessions/claude/11111111-2222-4333-8444-555555555555.json.part",
+    "sessions/claude/11111111-2222-4333-8444-555555555555.zst.part",
 ];
 
 /// Memory that a command may reserve; a file that is read whole is larger.

@@ -160,7 +160,7 @@ fn folders_of_somebody_else_are_told_and_nothing_is_lost() {
     let log = first_file(&grown);
     let bytes = std::fs::read(&log).unwrap();
     std::fs::write(&log, [&bytes[..], &bytes[..]].concat()).unwrap();
-    for folder in ["raw/claude", "sessions", "ledger", "index", ""] {
+    for folder in ["raw/claude", "sessions", "index", ""] {
         let folder = root.join(folder);
         if !folder.is_dir() {
             continue;

@@ -1,8 +1,8 @@
 //! Asks git about the repositories in which sessions worked.
 //!
 //! A sync does this last, without holding the lock. It observes the repository of every session
-//! whose digest shows that git may have new facts, keeps the observation in `facts/`, and adds it
-//! to the digest. Questions never wait for git. Pure code evaluates the output
+//! whose digest shows that git may have new facts, keeps the observation in its document, and
+//! adds it to the digest. Questions never wait for git. Pure code evaluates the output
 //! (`retro_insight::GitFacts`), and `git.rs` runs git safely.
 
 mod commits;

@@ -228,7 +228,6 @@ pub fn finish(world: &World, config: &Config) -> Result<bool, Error> {
 fn known_keys(store: &Store) -> Result<BTreeSet<SessionKey>, Error> {
     let mut keys: BTreeSet<SessionKey> = store.session_keys()?.into_iter().chain(store.raw_keys()?).collect();
     keys.extend(store.remains_keys()?);
-    keys.extend(store.mined_keys()?.into_iter().map(|(_, key)| key));
     keys.extend(store.kept_keys()?);
     if let Some(index) = store.index_if_there()? {
         keys.extend(index.session_rows()?.into_iter().map(|row| row.key()));

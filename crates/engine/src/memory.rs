@@ -59,13 +59,12 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
     match index {
         Some(index) => {
             for row in index.bodies(MINED)? {
-                take(row.text.as_bytes(), store.mined_path(&row.part, &row.key));
+                take(row.text.as_bytes(), store.mined_path(&row.part, &row.key).0);
             }
         }
         None => {
-            for (method, key) in store.mined_keys()? {
-                let path = store.mined_path(&method, &key);
-                take(&store.mined(&method, &key)?.unwrap_or_default(), path);
+            for (method, key, bytes) in store.all_mined()? {
+                take(&bytes, store.mined_path(&method, &key).0);
             }
         }
     }
@@ -202,14 +201,13 @@ pub fn refresh(
     Ok(index.write(|index| index.put_memories(&tables, mark))?)
 }
 
-/// Copies all mining results from files to the index, because no stage makes those of evicted
-/// sessions or of a model again. Removes rows whose file is gone.
+/// Copies all mining results from documents to the index, because no stage makes those of evicted
+/// sessions or of a model again. Removes rows without such a result.
 pub fn take_files(store: &Store, index: &Index) -> Result<(), Error> {
-    let mut found = Vec::new();
-    for (method, key) in store.mined_keys()? {
-        let Some(bytes) = store.mined(&method, &key)? else { continue };
-        found.push((key, method, String::from_utf8_lossy(&bytes).into_owned()));
-    }
+    let text = |(method, key, bytes): (String, _, Vec<u8>)| {
+        (key, method, String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let found: Vec<(SessionKey, String, String)> = store.all_mined()?.into_iter().map(text).collect();
     let known = index.bodies(MINED)?;
     let is_there: HashSet<(&SessionKey, &str)> =
         found.iter().map(|(key, method, _)| (key, method.as_str())).collect();

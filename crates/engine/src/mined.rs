@@ -1,5 +1,5 @@
-//! What methods found in a session, as it is kept: a file and a body a method, and what they
-//! saw of it.
+//! What methods found in a session, as it is kept: a section of its document and a body a
+//! method, and what they saw of it.
 
 use retro_memory::{Mined, prompt};
 use retro_model::SessionKey;
@@ -18,7 +18,7 @@ pub(crate) const PAST: &str = "past";
 /// Everything that methods saw in a session, to choose from again.
 pub(crate) const FINDINGS: &str = "findings";
 
-/// The part that no file holds. What methods found is in `mined/`.
+/// The part that no file holds. What methods found is in the document of the session.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Rest {
     pub past: Option<String>,
@@ -35,7 +35,8 @@ pub(crate) fn clear_words(kept: &mut Value, words: &str) -> bool {
     is_there
 }
 
-/// Writes what a method found, and its block for a prompt; gives the content.
+/// Keeps what a method found, and its block for a prompt; gives the content. It comes to the
+/// disk with the next `Store::sync_all`.
 pub fn keep(store: &Store, key: &SessionKey, mined: &Mined) -> Result<String, Error> {
     let mut json = serde_json::to_string_pretty(mined).unwrap_or_default();
     json.push('\n');

@@ -5,13 +5,15 @@
 //! deleted, or a program was stopped between the files and the index), every session is compared
 //! once: missing rows become due, and rows without files are removed.
 
+use retro_insight::Digest;
 use retro_model::SessionKey;
-use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store, Writer};
+use retro_store::{DIGESTS, FACTS, Index, SessionFile, Slot, SourceRow, Store, Writer};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::remains::Remains;
 use crate::session_row::{facts_of, merged_facts, session_row};
 use crate::stage::{Input, Stage, StampInputs, When, Work};
+use crate::stages::digest;
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Key of the index value that names the versions and settings of all its rows.
@@ -153,7 +155,8 @@ fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport)
     }
     let merged = merged_facts(rows.values().filter_map(facts_of));
     let is_same_file = file.kept() == SessionFile { facts: merged, ..file.clone() }.kept();
-    Ok(seen == rows.len() && is_same_file && ledger_fits(store, index, key)?)
+    let is_known = seen == rows.len() && is_same_file;
+    Ok(is_known && ledger_fits(store, index, key)? && digest_fits(store, index, key)?)
 }
 
 /// True if the ledger file of an up-to-date session has other rows than the index. Each of its lines
@@ -173,6 +176,17 @@ fn ledger_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, E
         }
         // It has no file while it grows.
         Ok(None) => Ok(rows.is_empty() || index.due_of(key)?.iter().any(|stage| stage == "ledger")),
+        Err(retro_store::Error::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the digest of a session is the one that the index knows. A document may be of
+/// another time than the raw files and the index.
+fn digest_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, Error> {
+    let Some(made) = index.made(key, digest::STAGE.name)? else { return Ok(true) };
+    match store.object::<Digest>(&DIGESTS, key) {
+        Ok(kept) => Ok(kept.is_some_and(|kept| digest::output_of(&kept) == made.output)),
         Err(retro_store::Error::Damaged { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }

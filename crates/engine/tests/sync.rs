@@ -339,8 +339,13 @@ fn a_damaged_ledger_is_made_anew_from_raw() {
     let before = machine.answers();
     let path = machine.store().ledger_path(&story());
     for by_hand in [true, false] {
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replacen("claude:", "cloude:", 1)).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let frames = bytes.windows(4).enumerate().filter(|(_, four)| *four == [0x28, 0xB5, 0x2F, 0xFD]);
+        let (ledger, _) = frames.map(|(at, _)| (at, ())).nth(1).unwrap();
+        bytes[ledger + 20] ^= 0x55;
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(machine.store().ledger(&story()).is_err());
+        assert!(machine.store().session(&story()).is_ok(), "it costs one section");
         match by_hand {
             true => {
                 drop(rebuild(&machine.world, &machine.config, stages::by_name("ledger"), &|_| {}).unwrap())

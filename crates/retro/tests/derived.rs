@@ -6,6 +6,7 @@ mod support;
 
 use retro::engine::SyncOptions;
 use retro::engine::rebuild::{mend, rebuild};
+use retro::store::SESSIONS;
 use retro::views;
 use std::path::{Path, PathBuf};
 use support::{Machine, Snapshot, answers, difference, problems, scene};
@@ -107,10 +108,13 @@ fn a_session_file_of_a_newer_schema_is_refused_and_kept() {
     let store = machine.store();
     let key = store.session_keys().unwrap().remove(0);
     let path = store.session_path(&key);
-    let text = std::fs::read_to_string(&path).unwrap().replace("\"retro.session/1\"", "\"retro.session/2\"");
-    let (body, _) = text.split_once("  \"check\"").unwrap();
-    let newer = format!("{body}  \"check\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()).to_hex());
-    std::fs::write(&path, &newer).unwrap();
+    let kept = || String::from_utf8(machine.store().text_of(&SESSIONS, &key).unwrap().unwrap()).unwrap();
+    let newer = kept().replace("\"retro.session/1\"", "\"retro.session/2\"");
+    let mark = store.root().join("sessions/mark");
+    let before = std::fs::read(&mark).unwrap();
+    store.put_text(&SESSIONS, &key, newer.as_bytes()).unwrap();
+    store.sync_all().unwrap();
+    std::fs::write(&mark, before).unwrap();
     let (world, config) = (&machine.world, &machine.config);
     let forced = SyncOptions { force: true, ..SyncOptions::default() };
     let report = retro::engine::sync(world, config, &forced, &|_| {}).unwrap();
@@ -119,7 +123,7 @@ fn a_session_file_of_a_newer_schema_is_refused_and_kept() {
     assert!(error.contains("update retro") && error.contains(&path.display().to_string()), "{error}");
     let _ = mend(world, config, &|_| {});
     let _ = rebuild(world, config, None, &|_| {});
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
+    assert_eq!(kept(), newer);
     assert!(
         problems(&machine).iter().any(|problem| problem.contains("update retro")),
         "{:?}",

@@ -47,11 +47,10 @@ fn places(machine: &Machine) -> Vec<(PathBuf, bool)> {
     let part = |path: &Path| PathBuf::from(format!("{}.part", path.display()));
     let root = store.root();
     let session = store.session_path(&key);
-    let ledger = store.ledger_path(&key);
     let normalized = store.normalized_path(&key);
     let index = root.join("index");
     let mut places = Vec::new();
-    for folder in ["raw", "raw/claude", "sessions", "sessions/claude", "ledger", "ledger/claude"] {
+    for folder in ["raw", "raw/claude", "sessions", "sessions/claude"] {
         places.push((root.join(folder), true));
     }
     for folder in
@@ -60,7 +59,7 @@ fn places(machine: &Machine) -> Vec<(PathBuf, bool)> {
         places.push((root.join(folder), true));
     }
     places.push((new_raw.parent().unwrap().to_owned(), true));
-    for file in [&raw, &new_raw, &session, &ledger, &normalized, &store.rendered_path(&key)] {
+    for file in [&raw, &new_raw, &session, &normalized, &store.rendered_path(&key)] {
         places.push((file.clone(), false));
         places.push((part(file), false));
     }

@@ -2,7 +2,7 @@
 //! from, and gone on with.
 //!
 //! `fixtures/home` holds a few logs of our own making, `fixtures/store-1` the store that
-//! was made of them. To make the fixture of a new format, raise the number here and run
+//! was made of them, `store-2` what the last program of format 2 made of that. To make the fixture of a new format, raise the number here and run
 //! `cargo test -p retro --test released -- --ignored`; the old ones stay.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use support::machine::{self, OTHER, STORY};
 
-const FORMATS: &[u32] = &[1];
+const FORMATS: &[u32] = &[1, 2];
 
 /// Relative to the crate, so that no path of a machine stands in a fixture.
 const HOME: &str = "tests/fixtures/home";

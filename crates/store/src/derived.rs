@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::documents::{Kind, NORMALIZED, RENDERED};
+use crate::documents::{KINDS, NORMALIZED, RENDERED};
 use crate::files::{Worth, open_regular};
 use crate::layout::INDEX;
 use crate::part::PartFile;
@@ -127,8 +127,8 @@ impl Store {
 
     /// Removes everything that can be made again. No [`crate::Index`] may be open.
     pub fn remove_derived(&self) -> Result<(), Error> {
-        let caches: Vec<_> = self.kinds()?.into_iter().filter(|kind| !kind.is_truth()).collect();
-        let folders = caches.iter().map(Kind::folder).chain([INDEX]);
+        let caches = KINDS.iter().filter(|kind| !kind.is_truth());
+        let folders = caches.map(|kind| kind.folder()).chain([INDEX]);
         folders
             .into_iter()
             .try_for_each(|folder| self.files.remove_tree(&self.root().join(folder), Worth::Cache))

@@ -1,18 +1,20 @@
 //! Forgets a session: the register decides which files are removed.
 //!
-//! The session file goes last: it names the session as long as any other file is left. Afterwards
-//! the files are searched directly, without using derived data.
+//! The document with the session file goes last: it names the session as long as any other file is
+//! left. It goes as a whole, with damaged and unknown sections. Afterwards the files are searched
+//! directly, without using derived data.
 
 use retro_model::SessionKey;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::documents::{Kind, LEDGER, SESSIONS};
-use crate::files::{Worth, entries};
+use crate::documents::{self, KINDS, Kind, LEDGER, SESSIONS, document_path};
+use crate::files::{Worth, entries, read_regular};
 use crate::kept::{Forget, Place, REGISTER};
 use crate::layout::{ASIDE, INDEX, RAW, part_of};
 use crate::names;
+use crate::sections::Document;
 use crate::{Error, Store, Tombstones};
 
 /// Whether some bytes contain one of the searched texts.
@@ -27,15 +29,9 @@ impl Store {
         for line in REGISTER.iter().filter(|line| line.forget == Forget::Remove) {
             match line.place {
                 Place::Folder(RAW) => self.remove_raw(key)?,
-                Place::Document(kind) if *kind == SESSIONS || (*kind == LEDGER && keep_costs) => {}
+                Place::Document(kind) if kind.section_name().is_some() => {}
                 Place::Document(kind) => self.forget_document(kind, key)?,
-                Place::Mined => {
-                    for method in self.mined_methods()? {
-                        self.forget_document(&Kind::mined(&method), key)?;
-                        self.forget_document(&Kind::mined_prompt(&method), key)?;
-                    }
-                }
-                // `Writer::forget_session` removes rows.
+                // `Writer::forget_session` removes rows, `forget_sections` the document.
                 _ => {}
             }
         }
@@ -47,7 +43,36 @@ impl Store {
             }
         }
         self.forget_aside(key)?;
-        self.forget_document(&SESSIONS, key)
+        self.forget_sections(key, keep_costs)
+    }
+
+    /// Removes the document of a session, or all of it but the ledger.
+    fn forget_sections(&self, key: &SessionKey, keep_costs: bool) -> Result<(), Error> {
+        let stays = |kind: &Kind| keep_costs && *kind == LEDGER;
+        if let Some(sections) = self.waiting().sections.get_mut(key) {
+            sections.retain(|name, _| keep_costs && LEDGER.section_name() == Some(name));
+        }
+        // Files of older formats: that of the session is the last of them.
+        let mut kinds: Vec<Kind> = documents::sections().cloned().chain(self.earlier_kinds()?).collect();
+        kinds.sort_by_key(|kind| *kind == SESSIONS);
+        for kind in kinds.iter().filter(|kind| !stays(kind)) {
+            let Some(path) = kind.earlier_path(self.root(), key) else { continue };
+            self.files.remove(&path, Worth::Truth)?;
+            self.files.remove(&part_of(&path), Worth::Cache)?;
+        }
+        let path = document_path(self.root(), key);
+        self.files.remove(&part_of(&path), Worth::Cache)?;
+        self.files.own(&path)?;
+        let Some(bytes) = read_regular(&path)? else { return Ok(()) };
+        let (document, mut kept) = (Document::read(&bytes), Document::default());
+        for (name, section) in document.iter().filter(|_| keep_costs) {
+            let is_good = LEDGER.section_name() == Some(name) && section.text(name).is_ok();
+            kept.put(name, is_good.then(|| section.clone()));
+        }
+        match kept.is_empty() {
+            true => self.files.remove(&path, Worth::Truth).map(drop),
+            false => self.files.put(&path, &kept.bytes(), Worth::Truth),
+        }
     }
 
     /// Removes raw files that were set aside and belong to a session, by their name or contents.
@@ -151,12 +176,20 @@ impl Store {
     /// The documents with one of these texts, by kind and session, decoded as their kind says.
     pub fn documents_with(&self, texts: &Holds<'_>) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        for kind in self.kinds()? {
-            for key in self.document_keys(&kind)? {
-                let bytes = self.document(&kind, &key)?;
+        for kind in KINDS.iter().filter(|kind| kind.section_name().is_none()) {
+            for key in self.document_keys(kind)? {
+                let bytes = self.document(kind, &key)?;
                 if bytes.is_some_and(|bytes| texts(&bytes)) {
                     found.push(format!("{}/{key}", kind.folder()));
                 }
+            }
+        }
+        for key in self.kept_keys()? {
+            let bytes = read_regular(&document_path(self.root(), &key))?.unwrap_or_default();
+            let document = Document::read(&bytes);
+            let mut sections = document.iter().filter_map(|(name, section)| section.text(name).ok());
+            if sections.any(|text| texts(&text)) {
+                found.push(format!("{}/{key}", SESSIONS.folder()));
             }
         }
         Ok(found)

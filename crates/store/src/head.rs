@@ -11,7 +11,10 @@ use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
 
 /// Format number of the layout on disk. Raise it when an older retro can no longer read the layout.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
+
+/// Since this format the raw file of a session has no folder, and `normalized/` is made on request.
+pub(crate) const FORMAT_OF_FLAT_RAW: u32 = 2;
 
 /// Help for a store whose head is missing or unreadable.
 pub(crate) const HELP: &str =

@@ -15,6 +15,7 @@ use crate::evict::SWEEPS;
 use crate::layout::{ASIDE, HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::masks::MASKS;
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
+use crate::names;
 use crate::patterns::{CANDIDATES, CATALOG, DECISION_QUEUE, REVIEW_LOG};
 use crate::tombstones::TOMBSTONES;
 
@@ -389,13 +390,24 @@ impl Kept {
             }
             Place::Journal(name) => *name == path,
             Place::Document(kind) => match parts.as_slice() {
-                [folder, _agent, name] => *folder == kind.folder() && kind.decode(name).is_some(),
+                [folder, _agent, name] => {
+                    let is_earlier = |(earlier, ending): (&str, &str)| {
+                        *folder == earlier
+                            && name.strip_suffix(ending).is_some_and(|name| names::decode(name).is_some())
+                    };
+                    *folder == kind.folder() && kind.decode(name).is_some()
+                        || kind.earlier().is_some_and(is_earlier)
+                }
                 _ => false,
             },
+            // Where older formats had it; now it is in a file that another line names.
             Place::Mined => match parts.as_slice() {
                 [folder, method, _agent, name] => {
                     let kinds = [Kind::mined(method), Kind::mined_prompt(method)];
-                    *folder == MINED && kinds.iter().any(|kind| kind.decode(name).is_some())
+                    let mut endings = kinds.iter().filter_map(|kind| Some(kind.earlier()?.1));
+                    let is_name =
+                        |ending| name.strip_suffix(ending).is_some_and(|name| names::decode(name).is_some());
+                    *folder == MINED && endings.any(is_name)
                 }
                 _ => false,
             },

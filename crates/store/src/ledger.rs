@@ -1,7 +1,5 @@
 //! The ledger of a session: one line a model answer. Truth, kept even when the raw
 //! bytes go, and rewritten as a whole when the session has gone quiet.
-//!
-//! Its lines carry their checksums (`lines.rs`).
 
 use retro_model::{LedgerRow, SessionKey};
 use std::io::{self, Write};
@@ -9,13 +7,17 @@ use std::path::PathBuf;
 
 use crate::documents::LEDGER;
 use crate::error::RESTORE_LEDGER;
-use crate::files::Worth;
-use crate::part::PartFile;
+use crate::sections::Packing;
 use crate::{Error, Store, lines};
 
-/// Writes the ledger of one session.
+/// The name of its section.
+const NAME: &str = "ledger.jsonl";
+
+/// Writes the ledger of one session, which is packed while it is written.
 pub struct LedgerWriter {
-    part: PartFile,
+    store: Store,
+    key: SessionKey,
+    packing: Packing,
     empty: bool,
 }
 
@@ -23,9 +25,9 @@ impl LedgerWriter {
     /// Adds the next row.
     pub fn push(&mut self, row: &LedgerRow) -> Result<(), Error> {
         self.empty = false;
-        let line = lines::seal(row).map_err(io::Error::from);
-        let written = line.and_then(|line| writeln!(self.part, "{line}"));
-        written.map_err(Error::io("write", self.part.path()))
+        let written = serde_json::to_writer(&mut self.packing, row).map_err(io::Error::from);
+        let written = written.and_then(|()| self.packing.write_all(b"\n"));
+        written.map_err(Error::io("write", &self.store.ledger_path(&self.key)))
     }
 
     /// Whether no row was added yet.
@@ -33,9 +35,13 @@ impl LedgerWriter {
         self.empty
     }
 
-    /// Puts the file in its place.
+    /// Puts the ledger in the place of the one that the session had. It comes to the disk with
+    /// the next [`Store::sync_all`].
     pub fn finish(self) -> Result<(), Error> {
-        self.part.settle(Worth::Truth)
+        let path = self.store.ledger_path(&self.key);
+        let section = self.packing.finish().map_err(Error::io("write", &path))?;
+        self.store.put_section(NAME, &self.key, section);
+        Ok(())
     }
 }
 
@@ -44,7 +50,7 @@ impl Store {
     /// disk with the next [`Store::sync_all`]. A session without responses has none.
     pub fn put_ledger(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<bool, Error> {
         let path = self.ledger_path(key);
-        if rows.is_empty() && self.document(&LEDGER, key)?.is_none() {
+        if rows.is_empty() && matches!(self.document(&LEDGER, key), Ok(None)) {
             return Ok(false);
         }
         let bytes = lines::encode(rows).map_err(|error| Error::io("write", &path)(error.into()))?;
@@ -53,7 +59,8 @@ impl Store {
 
     /// The same for rows that come one by one, of a session larger than memory.
     pub fn ledger_writer(&self, key: &SessionKey) -> Result<LedgerWriter, Error> {
-        Ok(LedgerWriter { part: PartFile::new(self.files.clone(), self.ledger_path(key))?, empty: true })
+        let packing = Packing::new(NAME).map_err(Error::io("write", &self.ledger_path(key)))?;
+        Ok(LedgerWriter { store: self.clone(), key: key.clone(), packing, empty: true })
     }
 
     /// The ledger of a session, if it was kept.
@@ -63,7 +70,7 @@ impl Store {
         lines::decode(&bytes).map(Some).map_err(|what| Error::Damaged { path, what, help: RESTORE_LEDGER })
     }
 
-    /// Where the ledger of a session is.
+    /// Where the ledger of a session is: in its document.
     pub fn ledger_path(&self, key: &SessionKey) -> PathBuf {
         LEDGER.path(self.root(), key)
     }

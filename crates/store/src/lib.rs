@@ -41,6 +41,7 @@ mod queue;
 mod raw_look;
 mod scratch;
 mod sealed;
+mod sections;
 mod session_file;
 mod sizes;
 mod spool;
@@ -55,7 +56,7 @@ mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
-pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS};
+pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS, SESSIONS};
 pub use error::Error;
 pub use evict::{RawRoom, SWEEPS};
 pub use forget::Holds;

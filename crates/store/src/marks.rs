@@ -22,7 +22,10 @@ pub struct Marks(BTreeMap<&'static str, String>);
 /// The folders that have one.
 fn marked() -> impl Iterator<Item = &'static str> {
     // What was mined is read from its files whenever the index is new.
-    KINDS.iter().filter(|kind| kind.is_truth()).map(|kind| kind.folder()).chain([RAW])
+    let mut folders: Vec<&'static str> =
+        KINDS.iter().filter(|kind| kind.is_truth()).map(|kind| kind.folder()).chain([RAW]).collect();
+    folders.dedup();
+    folders.into_iter()
 }
 
 impl Store {

@@ -1,17 +1,16 @@
-//! Mining results: a folder for each method, with a document and a block for prompts for each
-//! session. Any method may have one; the store knows none by name.
+//! Mining results: two sections for each method in the document of a session, its result and a
+//! block for prompts. Any method may have them; the store knows none by name.
 
 use retro_model::SessionKey;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::documents::{Kind, MINED};
-use crate::files::entries;
-use crate::names::Decoded;
-use crate::store::whole_name;
+use crate::documents::{Kind, method_of};
 use crate::{Error, Store};
 
 impl Store {
     /// Stores the result of a method for a session, and its block for prompts. `None` removes both.
+    /// The caller holds the lock.
     pub fn put_mined(
         &self,
         method: &str,
@@ -32,42 +31,47 @@ impl Store {
         Ok(())
     }
 
-    /// The result of a method for a session.
+    /// The result of a method for a session. `None` also if it is damaged.
     pub fn mined(&self, method: &str, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
-        self.document(&Kind::mined(method), key)
+        self.unless_damaged(&Kind::mined(method), key)
+    }
+
+    /// The block for prompts of that result. `None` also if it is damaged.
+    pub fn mined_prompt(&self, method: &str, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        self.unless_damaged(&Kind::mined_prompt(method), key)
+    }
+
+    fn unless_damaged(&self, kind: &Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        match self.document(kind, key) {
+            Err(Error::Damaged { .. }) => Ok(None),
+            found => found,
+        }
     }
 
     /// Whether these bytes are the result of a method, and its block for prompts exists.
     pub fn has_mined(&self, method: &str, key: &SessionKey, json: &[u8]) -> Result<bool, Error> {
         let is_same = self.mined(method, key)?.as_deref() == Some(json);
-        Ok(is_same && self.document(&Kind::mined_prompt(method), key)?.is_some())
+        Ok(is_same && self.mined_prompt(method, key)?.is_some())
     }
 
-    /// Path of the result of a method for a session.
-    pub fn mined_path(&self, method: &str, key: &SessionKey) -> PathBuf {
-        Kind::mined(method).path(self.root(), key)
+    /// Path of the document with the result of a method, and the name of its section.
+    pub fn mined_path(&self, method: &str, key: &SessionKey) -> (PathBuf, String) {
+        let kind = Kind::mined(method);
+        (kind.path(self.root(), key), kind.section_name().unwrap_or_default().to_owned())
     }
 
-    /// The methods with results in this store, sorted.
-    pub fn mined_methods(&self) -> Result<Vec<String>, Error> {
-        let folders = entries(&self.root().join(MINED))?.into_iter().filter(|entry| entry.is_dir);
-        let mut methods: Vec<String> =
-            folders.filter_map(|entry| entry.name.as_deref().and_then(whole_name)).collect();
-        methods.sort();
-        Ok(methods)
+    /// The methods with results for a session, damaged or not.
+    pub fn mined_methods(&self, key: &SessionKey) -> Result<BTreeSet<String>, Error> {
+        Ok(self.section_names(key)?.iter().filter_map(|name| method_of(name)).collect())
     }
 
-    /// Every session with a result, and the method, sorted.
-    pub fn mined_keys(&self) -> Result<Vec<(String, SessionKey)>, Error> {
+    /// All results, by method and session. Reads every document.
+    pub fn all_mined(&self) -> Result<Vec<(String, SessionKey, Vec<u8>)>, Error> {
         let mut found = Vec::new();
-        for method in self.mined_methods()? {
-            let kind = Kind::mined(&method);
-            for (agent, folder) in self.agents(kind.folder())? {
-                for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
-                    if let Some(Decoded::Id(id)) = entry.name.as_deref().and_then(|name| kind.decode(name)) {
-                        found.push((method.clone(), SessionKey::new(agent.clone(), id)));
-                    }
-                }
+        for key in self.kept_keys()? {
+            for method in self.mined_methods(&key)? {
+                let mined = self.mined(&method, &key)?;
+                found.extend(mined.map(|bytes| (method, key.clone(), bytes)));
             }
         }
         found.sort();

@@ -2,7 +2,7 @@
 //! end, so that it may be larger than memory. Dropped before that, it is removed.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Error;
@@ -26,10 +26,6 @@ impl PartFile {
         files.ensure_dir(path.parent().unwrap_or(&files.root))?;
         files.own(&part_of(&path))?;
         Ok(PartFile { files, path, gathered: Vec::new(), written: None })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Moves the file into its place.

@@ -32,6 +32,23 @@ pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
+/// The text of an object without a check: a section of a document is checked by that.
+pub(crate) fn pretty(object: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut text = serde_json::to_vec_pretty(object)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// The object of a text, with a check or without.
+pub(crate) fn unseal_if_sealed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let seal_bytes = BEFORE_CHECK.len() + CHECK_DIGITS + AFTER_CHECK.len();
+    let seal = bytes.len().checked_sub(seal_bytes).and_then(|at| bytes.get(at..));
+    match seal.is_some_and(|seal| seal.starts_with(BEFORE_CHECK.as_bytes())) {
+        true => unseal(bytes),
+        false => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

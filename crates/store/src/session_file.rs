@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::files::read_regular;
 use crate::{Error, sealed};
 
 /// Number of the schema.
@@ -108,7 +107,7 @@ impl SessionFile {
     pub(crate) fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
         let SessionFile { key, facts, sources, evicted_at, pins } = self.kept();
         let title = facts.own_title();
-        sealed::seal(&Written {
+        sealed::pretty(&Written {
             schema: format!("{SCHEMA_NAME}{VERSION}"),
             agent: key.agent,
             id: key.id,
@@ -129,14 +128,14 @@ impl SessionFile {
 
     /// The number of a file's schema, if it is a later one than ours.
     pub(crate) fn newer(bytes: &[u8]) -> Option<u32> {
-        let any: AnySchema = sealed::unseal(bytes).ok()?;
+        let any: AnySchema = sealed::unseal_if_sealed(bytes).ok()?;
         let number: u32 = any.schema.strip_prefix(SCHEMA_NAME)?.parse().ok()?;
         (number > VERSION).then_some(number)
     }
 
     /// The session of a file's bytes, or what is wrong with them.
     pub(crate) fn decode(bytes: &[u8]) -> Result<SessionFile, String> {
-        let written: Written = sealed::unseal(bytes)?;
+        let written: Written = sealed::unseal_if_sealed(bytes)?;
         if written.schema != format!("{SCHEMA_NAME}{VERSION}") {
             return Err(format!("its schema is {:?}, not \"{SCHEMA_NAME}{VERSION}\"", written.schema));
         }
@@ -146,11 +145,6 @@ impl SessionFile {
         let Written { agent, id, sources, evicted_at, pins, facts, .. } = written;
         Ok(SessionFile { key: SessionKey { agent, id }, facts, sources, evicted_at, pins })
     }
-}
-
-/// Reads a session file, wherever it is.
-pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
-    read_regular(path)?.map(|bytes| decode_session(path, &bytes)).transpose()
 }
 
 /// The session file of these bytes, which are those at `path`.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::archive::Standings;
-use crate::documents::{SESSIONS, Waiting};
+use crate::documents::{self, SESSIONS, Waiting};
 use crate::error::RESTORE;
 use crate::files::{Entry, Files, Worth, entries, file_names};
 use crate::head::{self, Head};
@@ -26,6 +26,8 @@ pub struct Store {
     waiting: Arc<Mutex<Waiting>>,
     /// The masks, and how their file looked when they were read.
     pub(crate) masks: Arc<Mutex<Option<KnownMasks>>>,
+    /// Folders that older formats had for documents, as far as there are any.
+    pub(crate) earlier: Arc<BTreeSet<&'static str>>,
 }
 
 /// Masks, with the size and time of their file; nothing if there was none.
@@ -49,12 +51,16 @@ impl Store {
     fn over(files: Files, head: Head) -> Store {
         // Its maker may have been stopped before the name of the head was synced.
         files.touch_names(&files.root.join(HEAD));
+        let folders = documents::sections().filter_map(|kind| Some(kind.earlier()?.0));
+        let earlier = folders.chain([documents::MINED]).filter(|folder| files.root.join(folder).is_dir());
+        let earlier = Arc::new(earlier.collect());
         Store {
             files: Arc::new(files),
             standings: Arc::default(),
             head: Arc::new(head),
             waiting: Arc::default(),
             masks: Arc::default(),
+            earlier,
         }
     }
 
@@ -105,7 +111,7 @@ impl Store {
         earlier.filter(|earlier| !is_there(&path) && is_there(earlier)).unwrap_or(path)
     }
 
-    /// Where a session's file lies.
+    /// Where the document of a session is.
     pub fn session_path(&self, key: &SessionKey) -> PathBuf {
         SESSIONS.path(self.root(), key)
     }
@@ -260,22 +266,36 @@ impl Store {
             Some(commit) => self.standings.settle(&self.files, path, commit),
             None => Ok(()),
         })?;
-        let waiting: Vec<(PathBuf, Vec<u8>, _)> = self
+        let files: Vec<(PathBuf, Vec<u8>, _)> = self
             .waiting()
+            .files
             .iter()
             .map(|((kind, key), bytes)| {
                 (kind.path(self.root(), key), bytes.clone(), (kind.clone(), key.clone()))
             })
             .collect();
-        self.files.put_all(&waiting, |(path, bytes, _)| (path, bytes))?;
+        self.files.put_all(&files, |(path, bytes, _)| (path, bytes))?;
+        // A document that says that its session was evicted comes after the remains.
+        if !files.is_empty() {
+            self.files.sync(|_| Ok(()))?;
+        }
+        self.sync_documents()?;
         self.renew_marks()?;
         self.files.sync(|_| Ok(()))?;
         let mut still = self.waiting();
-        for (_, bytes, at) in &waiting {
-            if still.get(at) == Some(bytes) {
-                still.remove(at);
+        for (_, bytes, at) in &files {
+            if still.files.get(at) == Some(bytes) {
+                still.files.remove(at);
             }
         }
+        Ok(())
+    }
+
+    /// Writes the documents of which sections wait.
+    fn sync_documents(&self) -> Result<(), Error> {
+        let documents = self.rewritten()?;
+        self.files.put_all(&documents, |document| (&document.path, &document.bytes))?;
+        documents.iter().for_each(|document| self.note_kept(document));
         Ok(())
     }
 

@@ -5,15 +5,19 @@
 //! moves, the head says the present format: an older retro refuses the store from then on. A
 //! folder goes only when the new names of what was in it are on the medium.
 //!
-//! Format 1 had the main raw file of a session in a folder of its own, as `m.zst`, and the
-//! settled events of every quiet session in `normalized/`.
+//! Format 1 had the main raw file of a session in a folder of its own, as `m.zst`, and the settled
+//! events of every quiet session in `normalized/`. Formats 1 and 2 had a file for each section of
+//! a document.
 
+use retro_model::SessionKey;
 use std::path::{Path, PathBuf};
 
-use crate::documents::NORMALIZED;
-use crate::files::{Entry, Worth, entries};
+use crate::documents::{self, Kind, NORMALIZED};
+use crate::files::{Entry, Worth, entries, read_regular};
 use crate::head;
-use crate::layout::{self, EARLIER_MAIN, PART, RAW};
+use crate::layout::{self, EARLIER_MAIN, MARK, PART, RAW};
+use crate::names::Decoded;
+use crate::sections::{Document, Section};
 use crate::{Comparison, Error, Lock, Store, names};
 
 /// Folders that are removed together, after one wait for the disk.
@@ -28,7 +32,9 @@ impl Store {
     /// Moves files that are where an older format had them. Ends early once `stop` says so.
     pub fn take_over(&self, _lock: &Lock, stop: &dyn Fn() -> bool) -> Result<(), Error> {
         if self.is_older() {
-            self.files.remove_tree(&self.root().join(NORMALIZED.folder()), Worth::Truth)?;
+            if self.format() < head::FORMAT_OF_FLAT_RAW {
+                self.files.remove_tree(&self.root().join(NORMALIZED.folder()), Worth::Truth)?;
+            }
             self.sync_all()?;
             head::raise(&self.files)?;
         }
@@ -44,7 +50,110 @@ impl Store {
                 }
             }
         }
-        self.remove_emptied(&mut emptied)
+        self.remove_emptied(&mut emptied)?;
+        self.take_over_documents(stop)
+    }
+
+    /// Puts texts that have a file each into the documents of their sessions.
+    fn take_over_documents(&self, stop: &dyn Fn() -> bool) -> Result<(), Error> {
+        for kind in self.earlier_kinds()? {
+            let (Some((folder, ending)), Some(section)) = (kind.earlier(), kind.section_name()) else {
+                continue;
+            };
+            let mut kept = Vec::new();
+            for (agent, agents) in self.agents(folder)? {
+                for entry in entries(&agents)?.into_iter().filter(|entry| entry.is_file) {
+                    if stop() {
+                        break;
+                    }
+                    let Some(name) = entry.name.as_deref() else { continue };
+                    if name.strip_suffix(PART).is_some_and(|name| name.ends_with(ending)) {
+                        self.files.remove(&entry.path, Worth::Cache)?;
+                    }
+                    let Some(decoded) = name.strip_suffix(ending).and_then(names::decode) else { continue };
+                    let key = match decoded {
+                        Decoded::Id(id) => Some(SessionKey::new(agent.clone(), id)),
+                        Decoded::Cut => {
+                            self.key_of_cut(&agents, name.strip_suffix(ending).unwrap_or(name))?
+                        }
+                    };
+                    if let Some(key) = key
+                        && self.take_over_text(&kind, section, &key, &entry.path)?
+                    {
+                        kept.push(entry.path);
+                    }
+                    if kept.len() >= FOLDERS_AT_ONCE {
+                        self.remove_kept(&mut kept)?;
+                    }
+                }
+            }
+            self.remove_kept(&mut kept)?;
+            if folder != documents::DOCUMENTS && !stop() {
+                self.remove_folders(&self.root().join(folder))?;
+            }
+        }
+        self.remove_folders(&self.root().join(documents::MINED))
+    }
+
+    /// The session of a name that was cut, from its session file, taken over or not.
+    fn key_of_cut(&self, agent: &Path, name: &str) -> Result<Option<SessionKey>, Error> {
+        let folder = self.root().join(documents::DOCUMENTS).join(agent.file_name().unwrap_or_default());
+        for ending in [".json", documents::DOCUMENT_ENDING] {
+            match documents::session_at(&folder.join(format!("{name}{ending}"))) {
+                Ok(Some(file)) => return Ok(Some(file.key)),
+                Ok(None) | Err(Error::Damaged { .. } | Error::Newer { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts a text into the document of its session; false if it has to stay where it is,
+    /// because the document has another one or it is damaged.
+    fn take_over_text(
+        &self,
+        kind: &Kind,
+        section: &str,
+        key: &SessionKey,
+        path: &Path,
+    ) -> Result<bool, Error> {
+        self.files.own(path)?;
+        let Some(text) = read_regular(path)?.filter(|text| kind.check(text).is_none()) else {
+            return Ok(false);
+        };
+        let document = read_regular(&documents::document_path(self.root(), key))?;
+        let document = document.map(|bytes| Document::read(&bytes)).unwrap_or_default();
+        // A damaged one is replaced.
+        if let Some(Ok(present)) = document.get(section).map(|present| present.text(section)) {
+            return Ok(present == text);
+        }
+        let packed = Section::pack(section, &text).map_err(Error::io("write", path))?;
+        self.put_section(section, key, packed);
+        Ok(true)
+    }
+
+    /// Removes files whose texts are in documents, once these are on the medium.
+    fn remove_kept(&self, kept: &mut Vec<PathBuf>) -> Result<(), Error> {
+        if !kept.is_empty() {
+            self.sync_all()?;
+        }
+        kept.drain(..).try_for_each(|path| self.files.remove(&path, Worth::Truth).map(drop))
+    }
+
+    /// Removes a folder that older formats had, with its mark and those of agents, if nothing is
+    /// left in it.
+    fn remove_folders(&self, folder: &Path) -> Result<(), Error> {
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        for below in entries(folder)?.into_iter().filter(|entry| entry.is_dir) {
+            self.files.remove_empty(&below.path)?;
+        }
+        if entries(folder)?.iter().all(|entry| entry.name.as_deref() == Some(MARK)) {
+            self.files.remove(&folder.join(MARK), Worth::Cache)?;
+            self.files.remove_empty(folder)?;
+        }
+        Ok(())
     }
 
     /// Moves the main raw file out of the folder of a session. The folder, if it is empty now.

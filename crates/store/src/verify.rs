@@ -10,13 +10,14 @@ use std::path::PathBuf;
 
 use crate::archive::commit::Commit;
 use crate::archive::tail::{self, Depth};
-use crate::documents::{Kind, SESSIONS};
+use crate::documents::{self, DOCUMENTS, KINDS, Kind, SESSIONS};
 use crate::error::{REBUILD, RESTORE, RESTORE_LEDGER};
 use crate::files::{Entry, entries, read_regular};
 use crate::index::refuse_odd;
 use crate::layout::{self, INDEX, RAW, Slot};
 use crate::names::{self, Decoded, SHARED};
-use crate::session_file::read_session;
+use crate::sections::Document;
+use crate::session_file::decode_session;
 use crate::store::{is_part, whole_name};
 use crate::{Error, Index, SessionFile, Store, head};
 
@@ -58,9 +59,13 @@ impl Store {
             walk.problem(self.root().join(layout::HEAD), error);
         }
         walk.raw()?;
-        let kinds = self.kinds()?;
-        for kind in kinds.iter().filter(|kind| kind.is_truth()) {
-            walk.documents(kind, &kinds)?;
+        walk.documents()?;
+        for kind in KINDS.iter().filter(|kind| kind.is_truth() && kind.section_name().is_none()) {
+            walk.files(kind)?;
+        }
+        let earlier = self.earlier_kinds()?;
+        for kind in &earlier {
+            walk.earlier(kind, &earlier)?;
         }
         if deep {
             walk.index()?;
@@ -97,7 +102,88 @@ fn has_later(entry: &Entry) -> bool {
 }
 
 impl Walk<'_> {
-    fn documents(&mut self, kind: &Kind, kinds: &[Kind]) -> Result<(), Error> {
+    /// Every document of a session.
+    fn documents(&mut self) -> Result<(), Error> {
+        let earlier = SESSIONS.earlier().map(|(_, ending)| ending).unwrap_or_default();
+        for (agent, folder) in self.folders(DOCUMENTS)? {
+            (self.progress)(&format!("{DOCUMENTS} of {agent}"));
+            for entry in entries(&folder)? {
+                let name = entry.name.as_deref().unwrap_or_default();
+                if is_part(&entry) {
+                    self.note(&entry, "is a write that was not finished", UNFINISHED);
+                    continue;
+                }
+                let is_earlier = name.strip_suffix(earlier).is_some_and(|name| names::decode(name).is_some());
+                match SESSIONS.decode(name).filter(|_| entry.is_file) {
+                    Some(decoded) => self.document(&entry, &agent, &decoded)?,
+                    None if is_earlier && entry.is_file => {}
+                    None => self.note(&entry, &format!("does not belong in {DOCUMENTS}"), STRANGE),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, entry: &Entry, agent: &str, name: &Decoded) -> Result<(), Error> {
+        self.report.checked += 1;
+        let bytes = match read_regular(&entry.path) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => {
+                self.problem(entry.path.clone(), error);
+                return Ok(());
+            }
+        };
+        let document = Document::read(&bytes);
+        if let Some(what) = &document.damage {
+            self.found(entry.path.clone(), what.clone(), RESTORE_LEDGER);
+        }
+        for (section, packed) in document.iter() {
+            let kind = documents::sections().find(|kind| kind.section_name() == Some(section));
+            let text = match packed.text(section) {
+                Ok(text) => text,
+                Err(what) => {
+                    self.found(entry.path.clone(), what, RESTORE_LEDGER);
+                    continue;
+                }
+            };
+            if kind == Some(&SESSIONS) {
+                match decode_session(&entry.path, &text) {
+                    Ok(file) => self.session(entry, agent, name, &file),
+                    Err(error) => self.problem(entry.path.clone(), error),
+                }
+            } else if let Some(what) = kind.and_then(|kind| kind.check(&text)) {
+                self.found(entry.path.clone(), format!("{section}: {what}"), RESTORE_LEDGER);
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that older formats had for a section, and that were not taken over yet.
+    fn earlier(&mut self, kind: &Kind, kinds: &[Kind]) -> Result<(), Error> {
+        let Some((top, ending)) = kind.earlier() else { return Ok(()) };
+        for (agent, folder) in self.folders(top)? {
+            for entry in entries(&folder)? {
+                let name = entry.name.as_deref().unwrap_or_default();
+                let decoded = |ending| name.strip_suffix(ending).and_then(names::decode);
+                let is_of_another = || {
+                    let others = kinds.iter().filter(|other| *other != kind).filter_map(Kind::earlier);
+                    others.filter(|(folder, _)| *folder == top).any(|(_, ending)| decoded(ending).is_some())
+                };
+                match decoded(ending).filter(|_| entry.is_file) {
+                    Some(decoded) => self.text(kind, &entry, &agent, &decoded)?,
+                    None if kind == &SESSIONS || is_of_another() => {}
+                    None if is_part(&entry) => {
+                        self.note(&entry, "is a write that was not finished", UNFINISHED);
+                    }
+                    None => self.note(&entry, "does not belong here", STRANGE),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kinds that have a file each.
+    fn files(&mut self, kind: &Kind) -> Result<(), Error> {
         for (agent, folder) in self.folders(kind.folder())? {
             (self.progress)(&format!("{} of {agent}", kind.folder()));
             for entry in entries(&folder)? {
@@ -106,34 +192,24 @@ impl Walk<'_> {
                     continue;
                 }
                 let name = entry.name.as_deref().unwrap_or_default();
-                let of_another = |other: &Kind| {
-                    other.folder() == kind.folder() && other != kind && other.decode(name).is_some()
-                };
-                let decoded = kind.decode(name);
-                if decoded.is_none() && kinds.iter().any(of_another) {
-                    continue;
-                }
-                let (Some(decoded), true) = (decoded, entry.is_file) else {
+                let (Some(decoded), true) = (kind.decode(name), entry.is_file) else {
                     self.note(&entry, &format!("does not belong in {}", kind.folder()), STRANGE);
                     continue;
                 };
-                self.report.checked += 1;
-                self.document(kind, &entry, &agent, &decoded)?;
+                self.text(kind, &entry, &agent, &decoded)?;
             }
         }
         Ok(())
     }
 
-    fn document(&mut self, kind: &Kind, entry: &Entry, agent: &str, name: &Decoded) -> Result<(), Error> {
-        if *kind == SESSIONS {
-            match read_session(&entry.path) {
-                Ok(Some(file)) => self.session(entry, agent, name, &file),
-                Ok(None) => {}
-                Err(error) => self.problem(entry.path.clone(), error),
-            }
-            return Ok(());
-        }
+    /// A text that has a file of its own.
+    fn text(&mut self, kind: &Kind, entry: &Entry, agent: &str, name: &Decoded) -> Result<(), Error> {
+        self.report.checked += 1;
         match read_regular(&entry.path) {
+            Ok(Some(bytes)) if *kind == SESSIONS => match decode_session(&entry.path, &bytes) {
+                Ok(file) => self.session(entry, agent, name, &file),
+                Err(error) => self.problem(entry.path.clone(), error),
+            },
             Ok(bytes) => {
                 if let Some(what) = bytes.and_then(|bytes| kind.check(&bytes)) {
                     self.found(entry.path.clone(), what, RESTORE_LEDGER);
@@ -147,7 +223,10 @@ impl Walk<'_> {
     fn session(&mut self, entry: &Entry, agent: &str, name: &Decoded, file: &SessionFile) {
         let fits = match name {
             Decoded::Id(id) => file.key == SessionKey::new(agent, id),
-            Decoded::Cut => self.store.session_path(&file.key) == entry.path,
+            Decoded::Cut => {
+                let earlier = SESSIONS.earlier_path(self.store.root(), &file.key);
+                self.store.session_path(&file.key) == entry.path || earlier.as_ref() == Some(&entry.path)
+            }
         };
         if !fits {
             let what = format!("it says that it is the file of {}", file.key);

@@ -1,46 +1,36 @@
 //! The rows of a store's ledgers, and what the logs tell beside them.
 //!
-//! Ledgers and session files are read as `docs/formats/store.md` says, and the
-//! logs at the places that the rows name: the switches of our arithmetic ask
+//! The logs are read at the places that the rows name: the switches of our arithmetic ask
 //! for things that a row does not hold.
 
-use retro_model::{LedgerRow, SessionKey, Timestamp};
+use retro::store::{RealDisk, SessionFile, SourceEntry, Store};
+use retro_model::{LedgerRow, SessionKey, SourceKey, Timestamp};
 use retro_usage::{REPLAY_PAUSE_MS, Told};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::failure::Failure;
 
 /// Every row of a store, with what its log tells.
 pub(crate) fn rows(root: &Path, agent: &str) -> Result<Vec<(SessionKey, LedgerRow, Told)>, Failure> {
-    let folder = root.join("ledger").join(agent);
+    let failed = |error: retro::store::Error| Failure::at(root, error);
+    let store = Store::open(root, Arc::new(RealDisk)).map_err(failed)?;
     let mut rows = Vec::new();
-    for ledger in listed(&folder)? {
-        let Some(name) = ledger.file_stem().map(|name| name.to_string_lossy().into_owned()) else { continue };
-        let mut sources = Sources::of(&root.join("sessions").join(agent).join(format!("{name}.json")))?;
-        for line in read(&ledger)?.lines() {
-            let row: LedgerRow = serde_json::from_str(line).map_err(|error| Failure::at(&ledger, error))?;
+    for key in store.session_keys().map_err(failed)?.into_iter().filter(|key| key.agent == agent) {
+        let (Some(file), Some(ledger)) =
+            (store.session(&key).map_err(failed)?, store.ledger(&key).map_err(failed)?)
+        else {
+            continue;
+        };
+        let mut sources = Sources::of(&file);
+        for row in ledger {
             let told = sources.told(&row)?;
-            rows.push((SessionKey::new(agent, &name), row, told));
+            rows.push((key.clone(), row, told));
         }
     }
     Ok(rows)
-}
-
-/// Files of a folder; none where there is no folder.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let entries = std::fs::read_dir(folder).map_err(|error| Failure::at(folder, error))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort();
-    Ok(files)
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::at(path, error))
 }
 
 /// The logs of one session.
@@ -50,13 +40,11 @@ struct Sources {
 }
 
 impl Sources {
-    fn of(session: &Path) -> Result<Sources, Failure> {
-        let file: Value =
-            serde_json::from_str(&read(session)?).map_err(|error| Failure::at(session, error))?;
-        let sources = file["sources"].as_object().into_iter().flatten();
-        let places = sources
-            .filter_map(|(key, source)| Some((key.clone(), PathBuf::from(source["places"][0].as_str()?))));
-        Ok(Sources { places: places.collect(), read: HashMap::new() })
+    fn of(file: &SessionFile) -> Sources {
+        let place = |(key, source): (&SourceKey, &SourceEntry)| {
+            Some((key.as_str().to_owned(), PathBuf::from(source.places.first()?)))
+        };
+        Sources { places: file.sources.iter().filter_map(place).collect(), read: HashMap::new() }
     }
 
     fn told(&mut self, row: &LedgerRow) -> Result<Told, Failure> {

@@ -21,8 +21,8 @@ enum How {
 
 /// Find what the next session can reuse: fixes, rules, commands, procedures
 ///
-/// The result of each method is kept in the store, under mined/METHOD/AGENT/ID.json, with a
-/// block for a prompt beside it. With '*' for the agent and the id, all sessions that were
+/// The result of each method is kept in the document of the session, as the sections
+/// mined/METHOD.json and mined/METHOD.prompt.md, a block for a prompt. With '*' for the agent and the id, all sessions that were
 /// real work are mined; a session that you name is mined in any case.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -60,25 +60,19 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
     let mut news = Vec::new();
-    let (mut passed_over, mut unread) = (0u64, 0u64);
+    let (mut passed_over, mut unread, mut is_stopped) = (0u64, 0u64, false);
     // A sync skips sessions without real work, but a session that is named explicitly is mined
     // anyway.
     let ready = gated.then(|| Ready::new(&config, &store)).transpose()?;
     let mining = Mining { how, filters, gated, ready, config: &config, store: &store, context };
     for key in &keys {
-        if context.interrupted() {
-            return Err(Failure::Message("stopped; what was mined so far is kept".to_owned()));
+        is_stopped = context.interrupted();
+        if is_stopped {
+            break;
         }
         match mining.of(key)? {
             Session::Mined(found) => {
                 for mined in found {
-                    let body = if gated && mined.candidates.is_empty() {
-                        store.put_mined(&mined.method, key, None)?;
-                        None
-                    } else {
-                        Some(keep(&store, key, &mined)?)
-                    };
-                    news.push(News { key: key.clone(), method: mined.method.clone(), body });
                     results.push((key.clone(), mined));
                 }
             }
@@ -86,8 +80,24 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             Session::Unread => unread += 1,
         }
     }
-    store.sync_all()?;
+    {
+        let stops = || context.world.stopping();
+        let _lock = store.lock(&stops)?.ok_or(retro::engine::Error::Interrupted)?;
+        for (key, mined) in &results {
+            let body = if gated && mined.candidates.is_empty() {
+                store.put_mined(&mined.method, key, None)?;
+                None
+            } else {
+                Some(keep(&store, key, mined)?)
+            };
+            news.push(News { key: key.clone(), method: mined.method.clone(), body });
+        }
+        store.sync_all()?;
+    }
     memory::take_mined(&context.world, &config, &store, &news)?;
+    if is_stopped {
+        return Err(Failure::Message("stopped; what was mined so far is kept".to_owned()));
+    }
     report(&results, passed_over, unread, gated, &store, context, &config)
 }
 
@@ -207,7 +217,8 @@ fn report(
             context.say(&format!("  note: {note}"));
         }
         if !gated {
-            context.say(&format!("  kept in {}", store.mined_path(&mined.method, key).display()));
+            let (path, section) = store.mined_path(&mined.method, key);
+            context.say(&format!("  kept in {}, section {section}", path.display()));
         }
     }
     if gated {

@@ -91,7 +91,9 @@ fn cut(
         memory::keep_decided(world, config, store, Some(&index))?;
     }
     let masked = {
-        let Some(_lock) = world.lock(store)? else { return Err(Error::Interrupted) };
+        let Some(lock) = world.lock(store)? else { return Err(Error::Interrupted) };
+        // Texts are covered in their present places alone.
+        store.take_over(&lock, &|| false)?;
         let masks = store.masks()?;
         let found = store.uncovered(&masks)?;
         let mut masked = store.mask_raw(&masks, &found)?;

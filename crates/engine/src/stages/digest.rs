@@ -10,7 +10,7 @@ use super::{Input, Making, Product, Put, Stage, Subject, Truth, When, Work};
 use crate::platform::project_name;
 use crate::{Config, Error, read};
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "digest",
     version: retro_insight::VERSION,
     when: When::Quiet,

@@ -48,7 +48,7 @@ fn keep_rest(index: &Index, key: &SessionKey) -> Result<Value, Error> {
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
     let rest: Rest = from_kept(subject, kept)?;
     let mut bodies = Vec::new();
-    for method in subject.store.mined_methods()? {
+    for method in subject.store.mined_methods(subject.key)? {
         let found = subject.store.mined(&method, subject.key)?;
         let text = found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         bodies.push(Body { name: MINED, part: method, text });
@@ -82,13 +82,14 @@ impl Making for Mining {
         let findings = Findings::of(&episode, run);
         let mined = findings.choose(run, &filters::for_all()).unwrap_or_default();
         let mut bodies = Vec::new();
+        let before = store.mined_methods(&episode.key)?;
         for method in &wanted {
             let found =
                 mined.iter().find(|mined| mined.method == method.name && !mined.candidates.is_empty());
             let text = match found {
                 Some(found) => Some(keep(&store, &episode.key, found)?),
                 None => {
-                    if store.mined(method.name, &episode.key)?.is_some() {
+                    if before.contains(method.name) {
                         store.put_mined(method.name, &episode.key, None)?;
                     }
                     None

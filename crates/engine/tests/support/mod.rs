@@ -115,7 +115,8 @@ impl Machine {
                     },
                 );
             }
-            let file = std::fs::read_to_string(store.session_path(&key)).unwrap();
+            let text = |kind| store.text_of(kind, &key).unwrap().map(|text| String::from_utf8(text).unwrap());
+            let file = text(&retro_store::SESSIONS).unwrap();
             answers.insert(format!("file {key}"), self.anonymous(&file));
             let events: Vec<String> =
                 self.events(&key).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
@@ -126,7 +127,7 @@ impl Machine {
                 format!("{row:?}")
             });
             answers.insert(format!("row {key}"), row.unwrap_or_default());
-            let ledger = std::fs::read_to_string(store.ledger_path(&key)).unwrap_or_default();
+            let ledger = text(&retro_store::LEDGER).unwrap_or_default();
             answers.insert(format!("ledger {key}"), ledger);
             let digest: Option<serde_json::Value> = store.object(&retro_store::DIGESTS, &key).unwrap();
             answers.insert(format!("digest {key}"), format!("{digest:#?}"));

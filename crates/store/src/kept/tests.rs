@@ -11,8 +11,16 @@ fn page() -> String {
     );
     for line in REGISTER {
         let place = match &line.place {
-            Place::Document(kind) => format!("`{}/<agent>/<session>{}`", kind.folder(), kind.ending()),
-            Place::Mined => format!("`{MINED}/<method>/<agent>/<session>.json`, `.prompt.md`"),
+            Place::Document(kind) => {
+                let section =
+                    kind.section_name().map_or_else(String::new, |name| format!(": section `{name}`"));
+                format!("`{}/<agent>/<session>{}`{section}", kind.folder(), kind.ending())
+            }
+            Place::Mined => format!(
+                "`{}/<agent>/<session>{}`: sections `{MINED}/<method>.json`, `.prompt.md`",
+                SESSIONS.folder(),
+                SESSIONS.ending()
+            ),
             Place::Folder(path) => format!("`{path}/`"),
             Place::File(path) | Place::Journal(path) => format!("`{path}`"),
             Place::Table { name, .. } => format!("`{INDEX}/retro.sqlite`: table `{name}`"),
@@ -71,8 +79,10 @@ fn a_path_has_the_line_of_its_place() {
     let what = |path: &str| line_of(Path::new(path)).map(|line| line.what);
     for (path, beginning) in [
         ("store.json", "what makes"),
+        ("sessions/claude/s.zst", "what a session is"),
+        ("sessions/claude/s.zst.part", "what a session is"),
         ("sessions/claude/s.json", "what a session is"),
-        ("sessions/claude/s.json.part", "what a session is"),
+        ("ledger/claude/s.jsonl", "its model answers"),
         ("sessions/mark", "which index"),
         ("mined/error_fix/claude/s.json", "what a method"),
         ("mined/of-my-own/claude/s.prompt.md", "what a method"),

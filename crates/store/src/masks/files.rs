@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{MASKS, Masks};
-use crate::documents::{Form, Kind};
-use crate::files::{Worth, entries};
+use crate::documents::{self, Form, KINDS, Kind, document_path};
+use crate::files::{Worth, entries, read_regular};
 use crate::layout::{ASIDE, HEAD, INDEX, LOCK, PART, RAW, Slot};
+use crate::sections::{Document, Section};
 use crate::{Error, MaskedReader, Store, TOMBSTONES, lines, sealed};
 
 /// What was covered in a store.
@@ -102,12 +103,56 @@ impl Store {
         crate::forget::has(path, &|bytes| masks.has(bytes))
     }
 
-    /// Puts masks over texts in the documents of sessions.
+    /// Puts masks over texts in the documents of sessions. Those of older formats have been taken
+    /// over; one that had to stay beside a document goes if it holds a text.
     pub fn mask_documents(&self, masks: &Masks) -> Result<u64, Error> {
+        self.sync_all()?;
         let mut count = 0;
-        for kind in self.kinds()?.into_iter().filter(Kind::is_truth) {
-            for key in self.document_keys(&kind)? {
-                count += u64::from(self.mask_document(&kind, &key, masks)?);
+        for kind in KINDS.iter().filter(|kind| kind.is_truth() && kind.section_name().is_none()) {
+            for key in self.document_keys(kind)? {
+                count += u64::from(self.mask_document(kind, &key, masks)?);
+            }
+        }
+        for key in self.kept_keys()? {
+            count += self.mask_sections(&key, masks)?;
+        }
+        for kind in self.earlier_kinds()? {
+            let Some((folder, ending)) = kind.earlier() else { continue };
+            for (_, agent) in self.agents(folder)? {
+                for entry in entries(&agent)?.into_iter().filter(|entry| entry.is_file) {
+                    let is_one = entry.name.as_deref().is_some_and(|name| name.ends_with(ending));
+                    if is_one && self.holds_text(&entry.path, masks)? {
+                        self.files.remove(&entry.path, Worth::Truth)?;
+                        count += 1;
+                    }
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Puts masks over texts in the sections of a document. Says in how many. A damaged section
+    /// goes: what it holds cannot be seen.
+    fn mask_sections(&self, key: &SessionKey, masks: &Masks) -> Result<u64, Error> {
+        let path = document_path(self.root(), key);
+        self.files.own(&path)?;
+        let Some(bytes) = read_regular(&path)? else { return Ok(0) };
+        let before = Document::read(&bytes);
+        let (mut after, mut count) = (Document::default(), 0);
+        for (name, section) in before.iter() {
+            let Ok(text) = section.text(name) else { continue };
+            if !masks.has(&text) {
+                after.put(name, Some(section.clone()));
+                continue;
+            }
+            count += 1;
+            let packed = masked(name, text, masks).map(|text| Section::pack(name, &text)).transpose();
+            after.put(name, packed.map_err(Error::io("write", &path))?);
+        }
+        if after != before {
+            match after.is_empty() {
+                true => drop(self.files.remove(&path, Worth::Truth)?),
+                false => self.files.put(&path, &after.bytes(), Worth::Truth)?,
             }
         }
         Ok(count)
@@ -146,8 +191,10 @@ impl Store {
     /// Puts masks over texts in every other file: journals, notes, the catalog of this store,
     /// what runs of a model printed.
     pub fn mask_others(&self, masks: &Masks) -> Result<u64, Error> {
-        let kinds = self.kinds()?;
-        let mut left: BTreeSet<PathBuf> = kinds.iter().map(|kind| self.root().join(kind.folder())).collect();
+        let kinds = KINDS.iter().map(|kind| kind.folder());
+        let earlier = documents::sections().filter_map(|kind| Some(kind.earlier()?.0));
+        let folders = kinds.chain(earlier).chain([documents::MINED]);
+        let mut left: BTreeSet<PathBuf> = folders.map(|folder| self.root().join(folder)).collect();
         left.extend([RAW, INDEX, ASIDE].map(|folder| self.root().join(folder)));
         left.extend([HEAD, LOCK, MASKS, TOMBSTONES, "config.toml"].map(|name| self.root().join(name)));
         let (mut count, mut folders) = (0, vec![self.root().to_owned()]);
@@ -165,7 +212,7 @@ impl Store {
 
     /// Puts masks over texts in one file.
     pub fn mask_file(&self, path: &Path, masks: &Masks) -> Result<bool, Error> {
-        let Some(bytes) = crate::files::read_regular(path)? else { return Ok(false) };
+        let Some(bytes) = read_regular(path)? else { return Ok(false) };
         if path.to_string_lossy().ends_with(PART) {
             // What a stop left of a write.
             return if masks.has(&bytes) { self.files.remove(path, Worth::Cache) } else { Ok(false) };
@@ -192,6 +239,36 @@ impl Store {
         };
         self.files.put(path, &bytes, Worth::Truth)?;
         Ok(true)
+    }
+}
+
+/// The text of a section with masks over texts; nothing if it is not what it should be.
+fn masked(name: &str, mut text: Vec<u8>, masks: &Masks) -> Option<Vec<u8>> {
+    let kind = documents::sections().find(|kind| kind.section_name() == Some(name));
+    match kind.map(|kind| (kind, kind.form)) {
+        Some((kind, Form::Object)) => {
+            let mut value: Value = kind.parse(&text).ok()?;
+            if let Value::Object(fields) = &mut value {
+                // The checksum that older formats put there.
+                fields.remove("check");
+            }
+            masks.mask_value(&mut value);
+            sealed::pretty(&value).ok()
+        }
+        Some((_, Form::Lines)) => {
+            let mut rows: Vec<Value> = lines::decode(&text).ok()?;
+            for row in &mut rows {
+                if let Value::Object(fields) = row {
+                    fields.remove("check");
+                }
+                masks.mask_value(row);
+            }
+            lines::encode(&rows).ok()
+        }
+        _ => {
+            masks.apply(&mut text);
+            Some(text)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ fn a_store_opens_as_what_it_was_made() {
     let other = again(&store);
     assert_eq!(store.id(), other.id());
     assert_eq!(store.hash_key(), other.hash_key());
-    assert_eq!((store.format(), store.id().len(), store.machine().len()), (2, 32, 32));
+    assert_eq!((store.format(), store.id().len(), store.machine().len()), (3, 32, 32));
     let (_elsewhere, stranger) = super::store();
     assert_ne!(store.id(), stranger.id());
     assert_ne!(store.hash_key(), stranger.hash_key());
@@ -63,7 +63,7 @@ fn a_newer_store_is_refused_with_advice() {
     fs::write(store.root().join("store.json"), sealed::seal(&newer).unwrap()).unwrap();
     for result in [create(store.root()), Store::open(store.root(), Arc::new(RealDisk))] {
         let error = result.unwrap_err();
-        assert!(matches!(error, Error::Newer { found: 7, known: 2, .. }));
+        assert!(matches!(error, Error::Newer { found: 7, known: 3, .. }));
         assert!(error.to_string().contains("update retro"), "{error}");
     }
 }

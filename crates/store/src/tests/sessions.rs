@@ -4,7 +4,8 @@ use retro_model::{Address, Facts, Link, LinkKind, Timestamp, TitleRank};
 use std::fs;
 
 use super::*;
-use crate::Job;
+use crate::sections::{Document, Section};
+use crate::{DIGESTS, Job, LEDGER, SESSIONS};
 
 fn facts() -> Facts {
     let at = Address { source: SourceKey::main(), revision: 1, record: 3 };
@@ -46,7 +47,7 @@ fn a_session_file_reads_well() {
     let (_folder, store) = store();
     store.put_session(&SessionFile { facts: facts(), ..session_file(1) }).unwrap();
     store.sync_all().unwrap();
-    let text = fs::read_to_string(store.session_path(&key())).unwrap();
+    let text = String::from_utf8(store.text_of(&SESSIONS, &key()).unwrap().unwrap()).unwrap();
     let (for_people, _) = text.split_once("  \"facts\"").unwrap();
     insta::assert_snapshot!(for_people, @r#"
     {
@@ -163,7 +164,7 @@ fn what_others_left_in_the_store_is_noted_and_kept() {
     store.sync_all().unwrap();
     fs::create_dir(store.root().join("raw/claude/s-1")).unwrap();
     for place in
-        ["raw/.DS_Store", "raw/claude/note.txt", "raw/claude/s-1/M.ZST", "sessions/claude/s-1.json.part"]
+        ["raw/.DS_Store", "raw/claude/note.txt", "raw/claude/s-1/M.ZST", "sessions/claude/s-1.zst.part"]
     {
         fs::write(store.root().join(place), "?").unwrap();
     }
@@ -217,4 +218,34 @@ fn jobs_are_left_without_a_lock_and_done_once() {
         store.done(id).unwrap();
     }
     assert_eq!(store.jobs().unwrap(), []);
+}
+
+#[test]
+fn a_document_is_forgotten_whole_with_sections_that_are_damaged_or_unknown() {
+    let words = b"words of the session";
+    for is_damaged in [false, true] {
+        let (_folder, store) = store();
+        let path = store.session_path(&key());
+        let mut document = Document::default();
+        document.put("later.json", Some(Section::pack("later.json", words).unwrap()));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, document.bytes()).unwrap();
+        store.put_session(&session_file(1)).unwrap();
+        store.put_lines(&LEDGER, &key(), &[serde_json::json!({"key": 1})]).unwrap();
+        store.sync_all().unwrap();
+        if is_damaged {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes[10] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        store.put_object(&DIGESTS, &key(), &serde_json::json!({"waits": true})).unwrap();
+        store.forget_files(&key(), true).unwrap();
+        store.sync_all().unwrap();
+        let kept = Document::read(&std::fs::read(&path).unwrap());
+        assert_eq!(kept.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["ledger.jsonl"]);
+        assert_eq!(kept.damage, None);
+        store.forget_files(&key(), false).unwrap();
+        store.sync_all().unwrap();
+        assert!(!path.exists());
+    }
 }

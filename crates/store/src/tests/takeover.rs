@@ -1,10 +1,11 @@
-//! A store of format 1 is taken over: stopped after any operation, or with the power cut
+//! A store of an older format is taken over: stopped after any operation, or with the power cut
 //! there, it stays whole, and the next run goes on.
 
 use super::*;
+use crate::documents::{self, Form, Kind};
 use crate::head::{self, Head};
 use crate::testing::{FailingDisk, Fails, Loss, PowerDisk};
-use crate::{Disk, Error, layout, sealed};
+use crate::{DIGESTS, Disk, Error, FACTS, LEDGER, layout, lines, sealed};
 use std::fs;
 use std::path::Path;
 
@@ -29,6 +30,33 @@ fn put_back(store: &Store, slot: &Slot) {
     }
 }
 
+/// Puts the sections of a document into files of their own, as formats 1 and 2 had them.
+fn take_apart(store: &Store, key: &SessionKey) {
+    let mined = [Kind::mined("rules"), Kind::mined_prompt("rules")];
+    for kind in documents::sections().cloned().chain(mined) {
+        let Some(text) = store.document(&kind, key).unwrap() else { continue };
+        let text = match kind.form {
+            Form::Object => {
+                sealed::seal(&serde_json::from_slice::<serde_json::Value>(&text).unwrap()).unwrap()
+            }
+            Form::Text => text,
+            _ => {
+                let text = String::from_utf8(text).unwrap();
+                let bodies = text.lines().map(|line| format!("{},", line.strip_suffix('}').unwrap()));
+                let line = |body: String| format!("{body}\"check\":\"{}\"}}\n", lines::digits(&body));
+                bodies.map(line).collect::<String>().into_bytes()
+            }
+        };
+        let path = kind.earlier_path(store.root(), key).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        if kind.form != Form::Text {
+            fs::write(store.root().join(kind.earlier().unwrap().0).join(layout::MARK), "mark").unwrap();
+        }
+    }
+    fs::remove_file(store.session_path(key)).unwrap();
+}
+
 fn set_format(root: &Path, format: u32) {
     let head = Head { format, ..head::open(root).unwrap() };
     fs::write(root.join(layout::HEAD), sealed::seal(&head).unwrap()).unwrap();
@@ -48,10 +76,75 @@ fn older(root: &Path) {
     for file in files.values() {
         store.put_session(file).unwrap();
     }
+    for key in files.keys() {
+        store.put_lines(&LEDGER, key, &[serde_json::json!({"key": key.id})]).unwrap();
+        store.put_object(&DIGESTS, key, &serde_json::json!({"version": 1, "agent": key.agent})).unwrap();
+        store
+            .put_lines(&FACTS, key, &[serde_json::json!({"observed_at": "2026-01-01T00:00:00.000Z"})])
+            .unwrap();
+        store.put_mined("rules", key, Some((b"{\"rule\": 1}\n", "a rule"))).unwrap();
+    }
     store.sync_all().unwrap();
     store.put_normalized(&key(), "stamp", &[]).unwrap();
+    files.keys().for_each(|key| take_apart(&store, key));
     slots().iter().for_each(|slot| put_back(&store, slot));
     set_format(root, 1);
+}
+
+#[test]
+fn a_store_of_format_2_keeps_what_was_normalized_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let store = Store::open_or_create(&root, Arc::new(RealDisk)).unwrap();
+    store.archive(&slot()).append(LOG, 2).unwrap();
+    store.put_session(&session_file(1)).unwrap();
+    store.put_lines(&LEDGER, &key(), &[serde_json::json!({"key": "s-1"})]).unwrap();
+    store.sync_all().unwrap();
+    store.put_normalized(&key(), "stamp", &[]).unwrap();
+    take_apart(&store, &key());
+    set_format(&root, 2);
+    let store = again(&store);
+    assert!(store.is_older());
+    assert!(store.session(&key()).unwrap().is_some());
+    take_over(&root, Arc::new(RealDisk)).unwrap();
+    let store = again(&store);
+    assert!(!store.is_older() && store.normalized_path(&key()).is_file());
+    assert_eq!(store.lines::<serde_json::Value>(&LEDGER, &key()).unwrap().len(), 1);
+    assert!(!root.join("ledger").exists());
+    assert_sound(&store);
+}
+
+#[test]
+fn a_text_of_an_older_backup_replaces_a_damaged_section_and_no_good_one() {
+    let (_folder, store) = store();
+    store.put_session(&session_file(1)).unwrap();
+    store.sync_all().unwrap();
+    let line = |number: u32| vec![serde_json::json!({"key": number})];
+    store.put_lines(&LEDGER, &key(), &line(1)).unwrap();
+    store.sync_all().unwrap();
+    take_apart(&store, &key());
+    fs::copy(LEDGER.earlier_path(store.root(), &key()).unwrap(), store.root().join("backup")).unwrap();
+    let bring = || {
+        let path = LEDGER.earlier_path(store.root(), &key()).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(store.root().join("backup"), &path).unwrap();
+        take_over(store.root(), Arc::new(RealDisk)).unwrap();
+        (again(&store).lines::<serde_json::Value>(&LEDGER, &key()), path.exists())
+    };
+    bring().0.unwrap();
+    store.put_lines(&LEDGER, &key(), &line(2)).unwrap();
+    store.sync_all().unwrap();
+    let (kept, stays) = bring();
+    assert_eq!(kept.unwrap(), line(2), "what is there is good");
+    assert!(stays);
+    let path = store.session_path(&key());
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    assert!(store.lines::<serde_json::Value>(&LEDGER, &key()).is_err());
+    let (kept, stays) = bring();
+    assert_eq!((&kept.unwrap()[0]["key"], stays), (&line(1)[0]["key"], false));
 }
 
 fn take_over(root: &Path, disk: Arc<dyn Disk>) -> Result<(), Error> {
@@ -71,7 +164,15 @@ fn assert_readable(root: &Path) {
         let Slot::Session { key, .. } = &slot else { panic!() };
         assert!(store.raw_slots(key).unwrap().contains(&slot), "{slot}");
         assert!(store.session(key).unwrap().is_some());
+        let ledger: Vec<serde_json::Value> = store.lines(&LEDGER, key).unwrap();
+        assert_eq!(ledger[0]["key"], *key.id);
+        assert_eq!(store.object::<serde_json::Value>(&DIGESTS, key).unwrap().unwrap()["agent"], "claude");
+        assert_eq!(store.lines::<serde_json::Value>(&FACTS, key).unwrap().len(), 1);
+        assert_eq!(store.mined("rules", key).unwrap().unwrap(), b"{\"rule\": 1}\n");
+        assert_eq!(store.mined_prompt("rules", key).unwrap().unwrap(), b"a rule");
+        assert_eq!(store.mined_methods(key).unwrap(), ["rules".to_owned()].into());
     }
+    assert_eq!(store.all_mined().unwrap().len(), 3);
 }
 
 #[track_caller]
@@ -84,7 +185,15 @@ fn assert_taken_over(root: &Path) {
         assert!(layout::earlier_raw_file(root, &slot).is_none_or(|earlier| !earlier.exists()), "{slot}");
     }
     assert!(!layout::raw_folder(root, &key()).exists(), "a folder of its own for one file");
-    assert!(!root.join("normalized").exists());
+    for folder in ["normalized", "ledger", "digests", "facts", "mined"] {
+        assert!(!root.join(folder).exists(), "{folder}");
+    }
+    assert!(
+        files_below(&root.join("sessions"))
+            .iter()
+            .all(|(path, _)| !path.to_string_lossy().ends_with(".json"))
+    );
+    assert_eq!(store.session_keys().unwrap().len(), 3);
     assert_eq!(store.raw_keys().unwrap().len(), 2);
     let report = store.verify(true, &mut |_| {}).unwrap();
     assert_eq!((report.problems, report.notes), (vec![], vec![]));
