@@ -95,7 +95,7 @@ fn is_same_error(a: &Spot, b: &Spot) -> bool {
         && (!must_be_equal || shared == all);
     // Two mistakes in code that only share their kind are two matters; so are two missing
     // things that nothing else connects.
-    let same_names = fewest == 0 || names * 2 >= fewest;
+    let same_names = all_names == 0 || (fewest > 0 && names * 2 >= fewest);
     let may_differ = !a.own && !b.own && shared > ERROR_WORDS_MIN && share >= 0.99;
     is_like && (same_names || may_differ)
 }

@@ -38,7 +38,7 @@ pub(crate) fn after(session: &Session<'_>, place: usize) -> Option<(Found, usize
         let remedy = edited_again(between, failed);
         return Some((Found { remedy, only_code: false }, end));
     }
-    let mut steps: Vec<&Act<'_>> = between.iter().filter(|act| helps(act)).collect();
+    let mut steps: Vec<&Act<'_>> = between.iter().filter(|act| helps(act, failed)).collect();
     // The same with another option, or as somebody else: that is what helped. Where nothing
     // else was done, what was typed otherwise is enough.
     let is_other = match steps.is_empty() {
@@ -118,7 +118,7 @@ fn telling<'a, 's>(steps: Vec<&'a Act<'s>>, failed: &Act<'_>) -> Vec<&'a Act<'s>
 }
 
 /// Whether a call may have changed something for the better.
-fn helps(act: &Act<'_>) -> bool {
+fn helps(act: &Act<'_>, failed: &Act<'_>) -> bool {
     if act.changes() {
         return true;
     }
@@ -129,7 +129,10 @@ fn helps(act: &Act<'_>) -> bool {
     if act.call.purpose == Purpose::Vcs {
         return moves_repository(command);
     }
-    let is_check = act.call.purpose.is_validation() && act.call.purpose != Purpose::Build;
+    // A build by the program that failed only checks: `go build` mends nothing for `go vet`.
+    let program = |act: &Act<'_>| act.tool().split(' ').next().unwrap_or_default().to_owned();
+    let is_check = act.call.purpose.is_validation()
+        && (act.call.purpose != Purpose::Build || program(act) == program(failed));
     !act.looks && !is_check
 }
 
