@@ -101,3 +101,20 @@ describe("the server", { skip: missing }, () => {
     assert.equal((await ask({ host, cookie }, "/data/meta.json")).statusCode, 200);
   });
 });
+
+it("a link of a transcript asks before it opens, whichever button is used", { skip: missing }, async () => {
+  const { address } = build(store);
+  const { page, trouble, context } = await watched(browser, address.replace("index.html", ""));
+  await page.goto(address);
+  await show(page, "#/session/claude/attack-0?depth=all", ".turn-head");
+  const link = page.locator("a[href=\"http://evil.example/0\"]").first();
+  await link.waitFor();
+  for (const button of ["left", "middle"]) {
+    trouble.length = 0;
+    await link.click({ button });
+    await page.waitForTimeout(300);
+    assert.deepEqual(trouble, ["dialog: Leave this page for http://evil.example/0?"], button);
+    assert.equal(context.pages().length, 1, button);
+  }
+  await context.close();
+});
