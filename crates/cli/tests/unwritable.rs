@@ -125,7 +125,8 @@ fn a_read_only_disk_is_told_and_questions_are_answered() {
     let user = User::new();
     let told = user.with_a_disk(
         "mount -t tmpfs -o size=40m tmpfs $D\nrun $R --quiet sync\nmount -o remount,ro $D\nrun $R sync\nrun $R list\n\
-         run $R usage\nrun $R show claude latest\nrun $R events claude latest\nrun $R verify --deep\nrun $R rebuild",
+         run $R usage\nrun $R show claude latest\nrun $R events claude latest\nrun $R verify --deep\nrun $R memory weave --query count --cwd /home/dev\n\
+         run $R dashboard build --out $D.page\nrun $R rebuild",
     );
     let Some(told) = told else {
         println!(
@@ -138,7 +139,7 @@ fn a_read_only_disk_is_told_and_questions_are_answered() {
         assert_eq!(exit, "2", "{told}");
         assert!(said.contains("/disk/store") && said.contains("mount it for writing"), "{said}");
     }
-    for answered in [" list", " usage", " show", " events", " verify"] {
+    for answered in [" list", " usage", " show", " events", " verify", " memory weave", " dashboard build"] {
         assert_eq!(part(&told, answered).1, "0", "{told}");
     }
     assert!(part(&told, " show").0.contains("Count"), "{told}");

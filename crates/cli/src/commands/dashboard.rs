@@ -1,6 +1,6 @@
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::tz::TimeZone;
-use retro::engine::{Config, SyncOptions, sync};
+use retro::engine::{Config, Error, SyncOptions, sync};
 use retro::model::Timestamp;
 #[cfg(feature = "serve")]
 use retro::store::{Disk, RealDisk};
@@ -189,7 +189,15 @@ fn capture(context: &Context, config: &Config) -> Result<(), Failure> {
     }
     let bar = Bar::new(context);
     let options = SyncOptions { no_wait: true, ..SyncOptions::default() };
-    let report = sync(&context.world, config, &options, &|step| bar.step(step))?;
+    let report = match sync(&context.world, config, &options, &|step| bar.step(step)) {
+        // The page goes elsewhere, and shows what the store has.
+        Err(Error::Store(error)) if error.is_unwritable() => {
+            bar.done();
+            context.say(&format!("warning: nothing new was captured: {error}."));
+            return Ok(());
+        }
+        report => report?,
+    };
     bar.done();
     for failure in &report.failures {
         context.say(&format!("failed: {}: {}", failure.path, failure.reason));
