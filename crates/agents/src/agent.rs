@@ -24,6 +24,12 @@ pub trait Agent: Send + Sync {
     /// The version of this parser. Raise it when the same bytes give other events.
     fn parser_version(&self) -> u32;
 
+    /// Version of what reading a record gives: of the parser and of the rules for secrets, since
+    /// titles and other facts are redacted when they are read.
+    fn reading_version(&self) -> u32 {
+        self.parser_version().saturating_mul(1_000).saturating_add(retro_text::secrets::RULES_VERSION)
+    }
+
     /// The folders that may hold the agent's logs, whether they exist or not.
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 

@@ -6,7 +6,7 @@ mod machine;
 
 use machine::Machine;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const ID: &str = "6a1f0c52-3b7d-4c1e-9a55-0d2b8e7f1a01";
@@ -149,4 +149,44 @@ fn a_watch_sees_an_agent_that_comes_later_and_prints_a_line_of_json_for_each_syn
     assert_eq!(second["ingested"], 1, "{second}");
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Every file of the store outside `raw/` that contains these words.
+fn files_with(root: &Path, words: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() && !path.ends_with("raw") {
+                folders.push(path);
+            } else if path.is_file() {
+                let bytes = std::fs::read(&path).unwrap();
+                if bytes.windows(words.len()).any(|part| part == words.as_bytes()) {
+                    found.push(path);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_older_rules_for_secrets_left_is_redacted_by_the_next_sync() {
+    let machine = Machine::with_demo();
+    let token = format!("gh{}_{}", "p", "k7Tq0ZpX4mWvR2sLk7Tq0ZpX4mWvR2sLa8Kd");
+    assert_eq!(machine.run(&["memory", "add", "Use the longest name for the release"]).code, 0);
+    // As a version that did not know the token wrote it.
+    let items = machine.root().join("memories/items.jsonl");
+    let text = std::fs::read_to_string(&items).unwrap();
+    std::fs::write(&items, text.replace("the longest name", &token)).unwrap();
+    assert_eq!(machine.run(&["sync"]).code, 0);
+    let index = rusqlite::Connection::open(machine.root().join("index/retro.sqlite")).unwrap();
+    assert_eq!(index.execute("UPDATE meta SET value = '1' WHERE key = 'rules'", []).unwrap(), 1);
+    drop(index);
+    assert!(!files_with(machine.root(), &token).is_empty());
+    assert_eq!(machine.run(&["sync"]).code, 0);
+    assert_eq!(files_with(machine.root(), &token), Vec::<PathBuf>::new());
+    let listed = machine.run(&["memory", "list"]);
+    assert!(listed.stdout.contains("[redacted:github-token]"), "{}", listed.all());
+    assert_eq!(machine.run(&["verify", "--deep"]).code, 0);
 }

@@ -182,7 +182,7 @@ impl<'a> Capture<'a> {
         let is_kept = source == found.source
             && session.as_ref() == Some(&self.session.key.id)
             && stamp.is_same(&found.stamp())
-            && row.parser_version == self.session.agent.parser_version()
+            && row.parser_version == self.session.agent.reading_version()
             && entry.revisions == revision
             && self.on_disk.get(&source) == Some(&revision);
         let is_as_far = || {
@@ -379,12 +379,17 @@ struct Held {
     is_partial: bool,
 }
 
+/// What the state of a source costs beside its records. A session of very many small sources is
+/// large, too.
+const SOURCE_BYTES: u64 = 4096;
+
 impl Held {
     fn push(&mut self, parsed: Parsed, from_start: bool, overflowed: bool) {
         // The reader bounds the new part of a source. The bytes before it are not held.
         if from_start {
             self.bytes += parsed.bytes;
         }
+        self.bytes += SOURCE_BYTES;
         self.is_too_large |= overflowed || self.bytes > LARGE_BYTES;
         if self.is_too_large {
             (self.whole, self.tails) = (Vec::new(), Vec::new());

@@ -46,6 +46,7 @@ pub mod rebuild;
 mod recapture;
 pub mod reconcile;
 mod remains;
+mod remask;
 pub mod report;
 pub mod repository;
 pub mod retain;

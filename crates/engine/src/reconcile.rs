@@ -17,7 +17,7 @@ use crate::stages::digest;
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Key of the index value that names the versions and settings of all its rows.
-const MADE_WITH: &str = "made_with";
+pub(crate) const MADE_WITH: &str = "made_with";
 
 /// Compares every session of the store with the index, unless the marks are equal. Unreadable
 /// sessions are reported and left alone.

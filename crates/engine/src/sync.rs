@@ -22,7 +22,7 @@ use crate::lost::{self, Noticed};
 use crate::progress::Progress;
 use crate::report::SyncReport;
 use crate::stages::{Everything, STAGES, Stage, When, Work, up_to};
-use crate::{Config, Error, World, facts, memory, reconcile};
+use crate::{Config, Error, World, facts, memory, reconcile, remask};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -102,6 +102,9 @@ pub fn sync_store(
     report.notes.extend(failed.notes);
     let wait = if options.no_wait { Wait::Never } else { Wait::ForLock };
     let until = options.until.map(|stage| stage.name);
+    if is_whole_run && until.is_none() {
+        remask::begin(world, store, &index)?;
+    }
     if is_whole_run && until != Some("discover") {
         reconcile::enqueue_outdated(world, config, stages, store, &index)?;
     }
@@ -151,6 +154,9 @@ pub fn sync_store(
         let notes =
             consumers::follow(&Everything { world, config, store, index: &index, progress }, following)?;
         report.notes.extend(notes);
+    }
+    if is_whole_run && until.is_none() && !world.stopping() {
+        remask::finish(world, store, &index)?;
     }
     if let Some(noticed) = noticed.filter(|_| !world.stopping()) {
         lost::remember(store, &index, noticed, report.wrote)?;

@@ -181,7 +181,7 @@ fn difference(store: &Store, mut known: Known) -> Result<Option<Problem>, Error>
         let same = |told: &&SourceRow| {
             (&told.source, told.revision, told.end) == (&row.source, row.revision, row.end)
         };
-        row.parser_version == agent.parser_version() && told.sources.iter().any(|told| same(&told))
+        row.parser_version == agent.reading_version() && told.sources.iter().any(|told| same(&told))
     };
     if known.sources.len() != told.sources.len() || !known.sources.iter().all(current) {
         return Ok(None);

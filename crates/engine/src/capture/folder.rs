@@ -130,7 +130,7 @@ fn row(agent: &dyn Agent, part: &Part, kind: SourceKind, end: u64, catalog: &Cat
         end,
         line_end: end,
         records: 0,
-        parser_version: agent.parser_version(),
+        parser_version: agent.reading_version(),
         state: catalog.encode(),
         tail_hash: Vec::new(),
         facts: serde_json::to_string(&SourceFacts::default()).unwrap_or_default(),

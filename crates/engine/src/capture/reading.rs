@@ -90,7 +90,7 @@ fn remember(
     tail_hash: blake3::Hash,
     from_start: bool,
 ) -> (Parsed, SourceFacts) {
-    let parser_version = reader.agent().parser_version();
+    let parser_version = reader.agent().reading_version();
     let cursor = reader.save();
     let lines = reader.facts().clone();
     let parsed = reader.finish();

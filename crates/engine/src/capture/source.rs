@@ -255,7 +255,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stamp: Stamp) -> Result<Take
 fn current(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
     let Some(row) = rows.get(&(target.found.source.clone(), revision)) else { return Ok(false) };
     let end = tail(target, revision)?.map(|commit| commit.end);
-    Ok(Some(row.end) == end && row.parser_version == target.agent.parser_version())
+    Ok(Some(row.end) == end && row.parser_version == target.agent.reading_version())
 }
 
 /// Reads a revision from raw, from its start.
@@ -304,7 +304,7 @@ fn append(
     let resumable = row.filter(|row| {
         row.end == start
             && start > 0
-            && row.parser_version == target.agent.parser_version()
+            && row.parser_version == target.agent.reading_version()
             && target.found.format == Format::JsonLines
     });
     let from_start = resumable.is_none();

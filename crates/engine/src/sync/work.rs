@@ -165,7 +165,7 @@ impl Worker<'_> {
         made: &mut BTreeMap<String, Made>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Captured>, Error> {
-        let parser = agent.parser_version();
+        let parser = agent.reading_version();
         let is_current = |source: &SourceRow| source.parser_version == parser && facts_of(source).is_some();
         let is_known = row.is_some() && !sources.is_empty() && sources.iter().all(is_current);
         let rules = &self.rules;
