@@ -105,3 +105,88 @@ fn rewrite(growth: &Growth, dice: &mut Dice) -> Option<PathBuf> {
     std::fs::write(path, kept.concat()).unwrap();
     (lines.len() > 1).then(|| path.to_path_buf())
 }
+
+/// Peak memory of a program that runs, in kilobytes, as far as the system says it.
+fn peak_kb(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// Writes a log of so many megabytes: calls, each with half a megabyte of output.
+fn write_large_log(path: &std::path::Path, megabytes: u64) {
+    use std::io::Write;
+    let mut log = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let (mut written, mut number, mut seed) = (0, 0u64, 7u64);
+    while written < megabytes * 1_000_000 {
+        let mut output = String::with_capacity(520_000);
+        while output.len() < 500_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            output.push_str(&format!(
+                "line {} of src/module_{}.rs: value {}\\n",
+                seed >> 40,
+                seed >> 54,
+                seed >> 33
+            ));
+        }
+        let common = |record: &str, before: Option<String>| {
+            let before = before.map_or("null".to_owned(), |before| format!("\"{before}\""));
+            let (minute, second) = (number / 60 % 60, number % 60);
+            format!(
+                r#""uuid":"{record}-{number}","parentUuid":{before},"isSidechain":false,"sessionId":"{LARGE}","cwd":"/home/dev/p","version":"2.1.0","timestamp":"2026-03-02T{:02}:{minute:02}:{second:02}.000Z""#,
+                number / 3600 % 24,
+            )
+        };
+        let call = format!(
+            r#"{{"type":"assistant",{},"requestId":"r{number}","message":{{"id":"m{number}","role":"assistant","model":"claude-opus-4-5","content":[{{"type":"tool_use","id":"t{number}","name":"Bash","input":{{"command":"make part{number}"}}}}],"usage":{{"input_tokens":3,"output_tokens":5}}}}}}"#,
+            common("a", (number > 0).then(|| format!("b-{}", number - 1))),
+        );
+        let result = format!(
+            r#"{{"type":"user",{},"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{number}","content":"{output}"}}]}}}}"#,
+            common("b", Some(format!("a-{number}"))),
+        );
+        writeln!(log, "{call}\n{result}").unwrap();
+        written += (call.len() + result.len() + 2) as u64;
+        number += 1;
+    }
+    log.flush().unwrap();
+}
+
+const LARGE: &str = "77777777-2222-4333-8444-555555555555";
+
+/// `RETRO_TRIAL_LOG_MB=1000` tries a log of a gigabyte.
+#[test]
+fn a_very_large_log_is_captured_whole_in_little_memory() {
+    const PEAK_KB_MAX: u64 = 400_000;
+    let Some(megabytes) = std::env::var("RETRO_TRIAL_LOG_MB").ok().and_then(|text| text.parse().ok()) else {
+        println!("skipped: RETRO_TRIAL_LOG_MB says how large the log is to be");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let (home, root) = (dir.path().join("home"), dir.path().join("store"));
+    let log = home.join(format!(".claude/projects/-home-dev-p/{LARGE}.jsonl"));
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    write_large_log(&log, megabytes);
+    let command = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retro"));
+        command.args(words).arg("--home").arg(&home).arg("--root").arg(&root).env_clear().env("HOME", &home);
+        command
+    };
+    for words in [&["sync"][..], &["digest", LARGE], &["verify", "--deep"]] {
+        let started = std::time::Instant::now();
+        let mut running = command(words).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let mut peak = 0;
+        let status = loop {
+            peak = peak.max(peak_kb(running.id()));
+            match running.try_wait().unwrap() {
+                Some(status) => break status,
+                None => std::thread::sleep(std::time::Duration::from_millis(20)),
+            }
+        };
+        println!("{words:?}: {} MB at most, {} s", peak / 1000, started.elapsed().as_secs());
+        assert!(status.success(), "{words:?}");
+        assert!(peak < PEAK_KB_MAX, "{words:?} took {peak} kB");
+    }
+    let printed = command(&["raw", LARGE]).output().unwrap();
+    assert!(printed.stdout == std::fs::read(&log).unwrap(), "the raw bytes differ");
+}
