@@ -98,6 +98,9 @@ fn signs_of_a_url_hide_nothing() {
     assert_gone(
         &[
             "postgres%3A%2F%2Fapp%3AVALUE%40db.example.com%2Fx",
+            "postgres%3A%2F%2Fapp%3Ax4VALUE%23VALUE4%40db.example.com%2Fx",
+            "postgres%3A%2F%2Fapp%3Ax4VALUE%2FVALUE4%40db.example.com%2Fx",
+            "dsn=mysql%3A%2F%2Fapp%3Ax4VALUE%253FVALUE4%40db.example.com",
             "https://example.com/login?next=%2Fa%3Ftoken%3DVALUE%26user%3Danna",
             "header=Authorization%3A%20Bearer%20VALUEVALUE",
             "q=DB_PASSWORD%3DVALUE",

@@ -397,7 +397,11 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         ANY,
         "password in a URL",
         &["://"],
-        r#"://[^\s/?#:@"'`<>\\|]{0,64}:([^\s/?#"'`<>\\|]{3,})@[\w\[]"#,
+        // A password that was percent-encoded may hold `/`, `?` and `#`. A port begins with a digit.
+        concat!(
+            r#"://[^\s/?#:@"'`<>\\|]{0,64}:"#,
+            r#"([^\s/?#"'`<>\\|]{3,}|[^\s/?#"'`<>\\|@\d:\[\]][^\s"'`<>\\|@]{2,})@[\w\[]"#,
+        ),
     )
     .entropy(1.5)
     .judge(Judge::UrlPassword),
