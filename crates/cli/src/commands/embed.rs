@@ -42,11 +42,11 @@ enum What {
         #[arg(long, value_name = "N")]
         gpu_layers: Option<u32>,
 
-        /// Threads for one token [default: one less than there are processors]
+        /// Texts embedded at once, each by one thread [default: all processors]
         #[arg(long, value_name = "N")]
         threads: Option<usize>,
 
-        /// Threads for a text [default: as --threads, else all processors]
+        /// The same as --threads; it wins if both are set
         #[arg(long, value_name = "N")]
         threads_batch: Option<usize>,
     },

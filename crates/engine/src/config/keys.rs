@@ -99,8 +99,8 @@ pub const KEYS: &[Key] = &[
         help: "A GGUF embedding model instead of the built-in table. Needs a retro built with the feature embedding-runtime.",
         example: "\"~/models/embed.gguf\"",
     },
-    Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
-    Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
+    Key { name: "embedding.threads", help: "Threads that embed, each one text at a time.", example: "4" },
+    Key { name: "embedding.threads_batch", help: "The same; it wins if both are set.", example: "4" },
     Key {
         name: "facts.git",
         help: "Ask git, in the repositories of sessions and at most once a day for each, what became of their commits.",

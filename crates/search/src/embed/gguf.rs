@@ -16,10 +16,9 @@ pub struct Options {
     pub model: PathBuf,
     /// Layers that a graphics processor computes; 0 = none.
     pub gpu_layers: u32,
-    /// Threads for a single token; `None` = one less than there are processors, at least one.
+    /// Texts that are embedded at once, each by one thread; `None` = one for each processor.
     pub threads: Option<usize>,
-    /// Threads for a text of several tokens; `None` = as for a single one if that is said, else
-    /// one for each processor.
+    /// The same; it wins if both are set.
     pub threads_batch: Option<usize>,
 }
 

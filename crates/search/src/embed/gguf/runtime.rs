@@ -24,27 +24,32 @@ const TOKENS_MAX: u32 = 2048;
 /// Maximum bytes read of a text, enough for the tokens of any model.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// A loaded model. A separate thread runs it and reuses its llama.cpp context for all texts, since
-/// creating one costs as much as a short text.
+/// Texts that one worker embeds before the others start.
+const TEXTS_ALONE: usize = 8;
+
+/// A loaded model. Each of its workers runs one text at a time, in a llama.cpp context of its own
+/// that it reuses, since creating one costs as much as a short text. Several texts at once are
+/// faster than several threads for one text: such threads wait for each other after every
+/// operation, and they spin while they wait.
 pub(super) struct Model {
     id: String,
     dim: usize,
     jobs: Mutex<mpsc::Sender<Job>>,
 }
 
-/// Texts to embed, and the channel for their vectors.
+/// A text to embed, its number among the texts of one call, and the channel for its vector.
 struct Job {
-    texts: Vec<String>,
-    reply: mpsc::Sender<Result<Vec<Embedding>, Error>>,
+    number: usize,
+    text: String,
+    reply: mpsc::Sender<(usize, Result<Embedding, Error>)>,
 }
 
-/// The model inside its thread.
+/// The model inside its threads.
 struct Loaded {
     dim: usize,
     model: LlamaModel,
     tokens_max: u32,
-    threads: i32,
-    threads_batch: i32,
+    workers: usize,
 }
 
 impl Model {
@@ -58,7 +63,7 @@ impl Model {
         let (ready, loaded) = mpsc::channel();
         let options = options.clone();
         let run = move || match Loaded::load(&options) {
-            Ok(loaded) => loaded.run(&ready, &asked),
+            Ok(loaded) => loaded.run(&ready, asked),
             Err(error) => drop(ready.send(Err(error))),
         };
         thread::Builder::new()
@@ -83,18 +88,17 @@ impl Loaded {
         if dim == 0 {
             return Err(bad("it makes no vectors"));
         }
-        let threads = options.threads.unwrap_or_else(spare_processors);
         Ok(Loaded {
             dim,
             tokens_max: model.n_ctx_train().clamp(1, TOKENS_MAX),
             model,
-            threads: count(threads),
-            threads_batch: count(options.threads_batch.or(options.threads).unwrap_or_else(processors)),
+            workers: options.threads_batch.or(options.threads).unwrap_or_else(processors).max(1),
         })
     }
 
-    /// Answers jobs until every sender is gone.
-    fn run(&self, ready: &mpsc::Sender<Result<usize, Error>>, asked: &mpsc::Receiver<Job>) {
+    /// Answers jobs until every sender is gone. This thread is the first worker and does the first
+    /// texts alone, so that a question costs one context.
+    fn run(&self, ready: &mpsc::Sender<Result<usize, Error>>, asked: mpsc::Receiver<Job>) {
         let mut context = match self.context() {
             Ok(context) => context,
             Err(error) => return drop(ready.send(Err(error))),
@@ -102,11 +106,32 @@ impl Loaded {
         if ready.send(Ok(self.dim)).is_err() {
             return;
         }
-        while let Ok(Job { texts, reply }) = asked.recv() {
-            let made = texts.iter().map(|text| self.embed_one(text, &mut context)).collect();
-            // The caller may be gone.
-            let _ = reply.send(made);
+        let asked = Mutex::new(asked);
+        let next = || asked.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        for _ in 0..TEXTS_ALONE {
+            let Ok(job) = next() else { return };
+            self.answer(job, &mut context);
         }
+        thread::scope(|scope| {
+            for _ in 1..self.workers {
+                scope.spawn(|| {
+                    // Without a context of its own a worker leaves its share to the others.
+                    let Ok(mut context) = self.context() else { return };
+                    while let Ok(job) = next() {
+                        self.answer(job, &mut context);
+                    }
+                });
+            }
+            while let Ok(job) = next() {
+                self.answer(job, &mut context);
+            }
+        });
+    }
+
+    fn answer(&self, job: Job, context: &mut LlamaContext<'_>) {
+        let made = self.embed_one(&job.text, context);
+        // The caller may be gone.
+        let _ = job.reply.send((job.number, made));
     }
 
     /// A llama.cpp context that processes the tokens of one text at once.
@@ -116,8 +141,8 @@ impl Loaded {
             .with_n_ctx(NonZeroU32::new(self.tokens_max))
             .with_n_batch(self.tokens_max)
             .with_n_ubatch(self.tokens_max)
-            .with_n_threads(self.threads)
-            .with_n_threads_batch(self.threads_batch);
+            .with_n_threads(1)
+            .with_n_threads_batch(1);
         self.model.new_context(backend()?, parameters).map_err(failed)
     }
 
@@ -171,10 +196,21 @@ impl Embedder for Model {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Error> {
         let ended = || Error::Run("llama.cpp ended".to_owned());
         let (reply, made) = mpsc::channel();
-        let texts = texts.iter().map(|text| start_of(text).to_owned()).collect();
-        let job = Job { texts, reply };
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| ended())?;
-        made.recv().map_err(|_| ended())?
+        {
+            let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            for (number, text) in texts.iter().enumerate() {
+                let job = Job { number, text: start_of(text).to_owned(), reply: reply.clone() };
+                jobs.send(job).map_err(|_| ended())?;
+            }
+        }
+        drop(reply);
+        let mut vectors: Vec<Option<Embedding>> = vec![None; texts.len()];
+        for (number, vector) in made {
+            if let Some(place) = vectors.get_mut(number) {
+                *place = Some(vector?);
+            }
+        }
+        vectors.into_iter().map(|vector| vector.ok_or_else(ended)).collect()
     }
 }
 
@@ -202,15 +238,6 @@ fn backend() -> Result<&'static LlamaBackend, Error> {
 /// The number of processors.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
-}
-
-/// One less than the number of processors.
-fn spare_processors() -> usize {
-    processors() - 1
-}
-
-fn count(threads: usize) -> i32 {
-    i32::try_from(threads).unwrap_or(i32::MAX).max(1)
 }
 
 /// The hash of a file's content.

@@ -35,6 +35,25 @@ fn a_model_of_random_weights_embeds_text() {
 }
 
 #[test]
+fn many_texts_at_once_keep_their_order_and_their_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, "tiny.gguf", &model(1));
+    let open = |threads| {
+        let options = gguf::Options { model: path.clone(), threads: Some(threads), ..Default::default() };
+        gguf::open(&options).unwrap()
+    };
+    let (alone, several) = (open(1), open(3));
+    let texts: Vec<String> = (0..60).map(|number| format!("cat {number} dog")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let expected: Vec<Embedding> = texts.iter().map(|text| alone.embed(&[text]).unwrap().remove(0)).collect();
+    for _ in 0..3 {
+        let made = several.embed(&texts).unwrap();
+        assert_eq!(made.len(), expected.len());
+        assert!(made.iter().zip(&expected).all(|(made, expected)| made.cosine(expected) > 0.9999));
+    }
+}
+
+#[test]
 fn other_content_is_another_model() {
     let folder = tempfile::tempdir().unwrap();
     let open = |name: &str, seed| {
