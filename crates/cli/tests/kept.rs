@@ -155,6 +155,7 @@ fn every_file_that_any_command_leaves_below_the_root_has_a_line() {
         assert!(answer.code <= 1, "{command}: {}", answer.all());
         if command.starts_with("forget") {
             assert!(answer.stderr.contains("found in 0 places"), "{}", answer.all());
+            assert!(machine.root().join("signals/readings.jsonl").is_file(), "made again");
         }
         assert_eq!(without_a_line(machine.root()), Vec::<PathBuf>::new(), "after `retro {command}`");
     }

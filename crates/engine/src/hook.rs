@@ -144,7 +144,12 @@ impl Hook<'_> {
                 progress: &|_| {},
                 report: &mut report,
             };
-            batcher.batch(&[Work::Files(session)], self.lock, &|_, _| {})?;
+            let jobs = [Work::Files(session)];
+            // The next sync says so, and captures it once there is room.
+            if batcher.has_too_little_room(&jobs) {
+                break;
+            }
+            batcher.batch(&jobs, self.lock, &|_, _| {})?;
         }
         Ok(is_here)
     }

@@ -10,7 +10,7 @@ use retro_model::SessionKey;
 use retro_store::{DIGESTS, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Config, Error};
 pub use spent::spent;
@@ -127,6 +127,18 @@ mod erased {
 /// Whether this names a signal.
 pub fn is_known(config: &Config, name: &str) -> bool {
     by_id(name).is_some() || config.insight.value.own.iter().any(|own| own.name == name)
+}
+
+/// What the files hold that an earlier run wrote. `None` if there was none.
+pub fn earlier(store: &Store) -> Result<Option<Wanted>, Error> {
+    let rows = kept(store)?;
+    let sessions: BTreeSet<String> = rows.iter().map(|row| row.session_id.clone()).collect();
+    let signals: BTreeSet<String> = rows.into_iter().map(|row| row.signal).collect();
+    if signals.is_empty() {
+        return Ok(None);
+    }
+    let (sessions, signals) = (sessions.into_iter().collect(), signals.into_iter().collect());
+    Ok(Some(Wanted { sessions, signals, ..Wanted::default() }))
 }
 
 /// Writes the three files from the digests that are wanted; `cost` knows what a session

@@ -42,6 +42,21 @@ fn a_hook_captures_every_part_of_its_session() {
 }
 
 #[test]
+fn a_hook_captures_nothing_on_a_disk_that_is_nearly_full() {
+    let agent = agents()[0];
+    let mut machine = Machine::new();
+    let files = machine.tell(agent.name(), STORY);
+    let transcript = Some(transcript(&files, ID));
+    let call = Call { agent, transcript, session_id: Some(ID.to_owned()) };
+    machine.config.retention.value.min_free_bytes = Some(u64::MAX);
+    capture(&machine.world, &machine.config, &call).unwrap();
+    assert_eq!(machine.store().raw_keys().unwrap(), []);
+    machine.config.retention.value.min_free_bytes = Some(0);
+    capture(&machine.world, &machine.config, &call).unwrap();
+    assert!(!machine.store().raw_keys().unwrap().is_empty());
+}
+
+#[test]
 fn a_hook_does_what_earlier_ones_left() {
     for agent in agents() {
         let machine = Machine::new();

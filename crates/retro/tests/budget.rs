@@ -112,6 +112,25 @@ fn search_still_finds_a_session_by_the_words_of_its_digest() {
 }
 
 #[test]
+fn a_page_shows_what_is_kept_of_an_evicted_session() {
+    let mut machine = scene::empty();
+    machine.sync();
+    let key = SessionKey::new("claude", "22222222-2222-4222-8222-222222222222");
+    let read = |machine: &Machine| {
+        let family = views::session::family::Family::read(&machine.store(), &key, &[], true).unwrap();
+        let texts = |event: &retro::model::Event| event.text.as_ref().map(|text| text.to_string());
+        family.members[0].events.iter().filter_map(texts).collect::<Vec<_>>()
+    };
+    let before = read(&machine);
+    cap(&mut machine, 0, 0);
+    sweep(&machine, Sweep::ByPerson);
+    let after = read(&machine);
+    assert_eq!(after[0], before[0], "the first prompt");
+    assert!(after[1].starts_with("Evicted on 20") && after[1].contains("digest"), "{after:?}");
+    assert!(after.len() > 2 && before.contains(after.last().unwrap()), "the last answer: {after:?}");
+}
+
+#[test]
 fn a_pinned_session_goes_last() {
     let mut machine = scene::whole();
     let key = SessionKey::new("claude", "22222222-2222-4222-8222-222222222222");

@@ -6,6 +6,7 @@
 //! shows a session, in a browser or a terminal, starts from these.
 
 pub mod context;
+mod evicted;
 pub mod family;
 mod fields;
 pub mod files;

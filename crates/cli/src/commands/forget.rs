@@ -4,11 +4,12 @@ use retro::engine::forget::{
     Forgotten, forget, forget_text, preview, standing, standing_texts, undo, undo_text,
 };
 use retro::engine::secrets::value_of;
+use retro::engine::signals::earlier;
 use retro::model::SessionKey;
 use retro::views::answers::{Answer, TombstoneRow, Tombstones};
 use retro::views::{ListOptions, list};
 
-use super::{WhichSession, dashboard, retain};
+use super::{WhichSession, dashboard, retain, signal};
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{bytes, count};
 use crate::progress::Bar;
@@ -109,8 +110,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             return Ok(Exit::Findings);
         }
     }
+    let readings = earlier(&store)?;
     let done = forget(&context.world, &config, &keys, args.keep_costs, &|step| bar.step(step))?;
     bar.done();
+    signal::again(context, &config, readings)?;
     dashboard::again(context, &config)?;
     tell(context, &done)
 }
@@ -141,8 +144,10 @@ fn text(args: &Args, context: &Context, config: &retro::engine::Config) -> Outco
             return Ok(Exit::Findings);
         }
     }
+    let readings = earlier(&context.store(config)?)?;
     let done = forget_text(&context.world, config, &words, false, &|step| bar.step(step))?;
     bar.done();
+    signal::again(context, config, readings)?;
     dashboard::again(context, config)?;
     tell(context, &done)
 }

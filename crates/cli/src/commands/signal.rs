@@ -98,6 +98,19 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
 }
 
+/// Writes the readings again that were there before sessions or a text were forgotten.
+pub(super) fn again(
+    context: &Context,
+    config: &retro::engine::Config,
+    earlier: Option<Wanted>,
+) -> Result<(), Failure> {
+    let Some(wanted) = earlier else { return Ok(()) };
+    let store = context.store(config)?;
+    let costs = retro::views::Costs::of(&context.world, config, &store);
+    export(&store, config, &wanted, &|key, _| costs.as_ref()?.of_session(key))?;
+    Ok(())
+}
+
 fn list(args: &List, context: &Context) -> Outcome {
     let group = args.group.map(|group| match group {
         GroupName::Activity => Group::Activity,

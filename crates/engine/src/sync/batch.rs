@@ -97,7 +97,7 @@ impl Batcher<'_> {
     }
 
     /// Whether there is too little free space to capture more. Notes it once.
-    fn has_too_little_room(&mut self, jobs: &[Job<'_>]) -> bool {
+    pub(crate) fn has_too_little_room(&mut self, jobs: &[Job<'_>]) -> bool {
         let is_capture = jobs.iter().any(|job| matches!(job, Job::Files(_)));
         let Some(note) = is_capture.then(|| too_little_room(self.config)).flatten() else { return false };
         if !self.report.notes.contains(&note) {

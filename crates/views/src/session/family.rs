@@ -10,6 +10,7 @@ use retro_model::{Coverage, Event, EventId, Gap, Kind, SessionKey};
 use retro_store::Store;
 use std::collections::{BTreeMap, HashMap};
 
+use super::evicted;
 use super::pictures::{Picture, Shown, pictures};
 use crate::Error;
 use crate::judged::judge;
@@ -149,6 +150,9 @@ fn break_circles(lines: &mut [Line<'_>]) {
 }
 
 fn member(store: &Store, key: &SessionKey) -> Result<Member, Error> {
+    if let Some(evicted) = evicted::member(store, key)? {
+        return Ok(evicted);
+    }
     let agent = retro_agents::by_name(&key.agent)
         .ok_or_else(|| crate::Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let read::Legible { mut settled, event_counts, left_out } =
