@@ -5,6 +5,7 @@
 //! large session beside one appended to a small one, a question beside the same
 //! question to another program. All sides of a ratio are measured in one run.
 
+mod budget;
 mod capture;
 mod days;
 mod diff;
@@ -31,6 +32,7 @@ mod units;
 mod usage;
 mod vectors;
 
+pub(crate) use budget::command as budget;
 pub(crate) use capture::command as capture;
 pub(crate) use measure::running_time;
 pub(crate) use memory::command as memory;

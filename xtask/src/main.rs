@@ -38,6 +38,12 @@ struct Command {
 /// Every command, sorted.
 static COMMANDS: &[Command] = &[
     Command {
+        words: &["bench", "budget"],
+        options: "",
+        about: "Measure how long a sweep of 100,000 sessions takes to plan, and what 20 forgotten texts cost a first sync",
+        run: bench::budget,
+    },
+    Command {
         words: &["bench", "capture"],
         options: "[--huge] [--many] [--retro PATH] [--write]",
         about: "Measure capture beside cat, zstd and retro-ai; --huge takes a log of 4 GB too, --many measures stores of very many sessions instead; --write puts it into docs/benchmarks.md",

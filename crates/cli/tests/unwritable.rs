@@ -146,6 +146,46 @@ fn a_read_only_disk_is_told_and_questions_are_answered() {
 }
 
 #[test]
+fn what_is_to_be_forgotten_waits_for_a_disk_that_can_be_written() {
+    let user = User::new();
+    let told = user.with_a_disk(
+        "mount -t tmpfs -o size=40m tmpfs $D\nrun $R --quiet sync\nmount -o remount,ro $D\n\
+         run $R forget claude 00000000-0000-4000-8000-000000000005 --yes\n\
+         echo 'Count 3 3 3 3' | run $R forget --text-stdin --yes\nrun $R --quiet retain --yes\n\
+         mount -o remount,rw $D\nrun $R forget --list\n\
+         head -c 60m /dev/zero > $D/fill 2> /dev/null\n\
+         echo 'Count 3 3 3 3' | run $R --quiet forget --text-stdin --yes\nrm $D/fill\n\
+         echo 'Count 3 3 3 3' | run $R --verbose forget --text-stdin --yes\n\
+         run $R raw claude 00000000-0000-4000-8000-000000000003\nrun $R verify --deep\n\
+         cp -r $D/store $D/other\nO=$(echo $R | sed s,disk/store,disk/other,)\n\
+         run $O --quiet sync\nrun $O --no-pager raw claude 00000000-0000-4000-8000-000000000003\n\
+         run $R --quiet rebuild &\necho 'Count 4 4 4 4' | run $R --json forget --text-stdin --yes > $D/second\nwait\n\
+         cat $D/second\nrun $R --quiet verify --deep",
+    );
+    let Some(told) = told else {
+        println!("skipped: no disk can be mounted here");
+        return;
+    };
+    for refused in [" forget claude", " forget --text-stdin", " --quiet retain"] {
+        let (said, exit) = part(&told, refused);
+        assert_eq!(exit, "2", "{refused}: {told}");
+        assert!(said.contains("/disk/store") && said.contains("mount it for writing"), "{said}");
+    }
+    assert!(part(&told, " forget --list").0.contains("Nothing was forgotten"), "{told}");
+    let (said, exit) = part(&told, " --quiet forget --text-stdin");
+    assert!(exit == "2" && said.contains("free some space"), "{told}");
+    let (said, exit) = part(&told, " --verbose forget --text-stdin");
+    assert!(exit == "0" && said.contains("found in 0 places"), "{told}");
+    for read in [" raw claude", " --no-pager raw"] {
+        let (said, exit) = part(&told, read);
+        assert!(exit == "0" && said.contains("****") && !said.contains("Count 3 3"), "{told}");
+    }
+    assert_eq!(part(&told, " verify --deep").1, "0", "{told}");
+    assert!(told.contains("\"after\": 0") || told.contains("\"after\":0"), "beside a sync: {told}");
+    assert_eq!(part(&told, " --quiet verify").1, "0", "{told}");
+}
+
+#[test]
 fn folders_of_somebody_else_are_told_and_nothing_is_lost() {
     let user = User::new();
     if running_as_root(user.dir.path()) {

@@ -168,6 +168,14 @@ fn index_help(error: &rusqlite::Error) -> &'static str {
     if is_unwritable(error) {
         return "make the folder yours again (owner and mode), mount it for writing, or name another with --root";
     }
+    // Shared memory and pages that cannot be written: SQLite has no better word for a full disk.
+    let is_unwritten = |error: &rusqlite::ffi::Error| {
+        let written = [rusqlite::ffi::SQLITE_IOERR_SHMSIZE, rusqlite::ffi::SQLITE_IOERR_WRITE];
+        written.contains(&error.extended_code)
+    };
+    if error.sqlite_error().is_some_and(is_unwritten) {
+        return "the disk may be full: free some space and run the command again; what was captured is safe";
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "free some space and run the command again; what was captured is safe",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

@@ -1,12 +1,14 @@
 //! Finding forms of forgotten texts in bytes, and covering them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Form;
 
 /// Bytes by which the beginning of a form is recognized.
 const START_BYTES: usize = 8;
+
+/// Bytes in which eight beginnings are.
+const BLOCK_BYTES: usize = 2 * START_BYTES - 1;
 
 /// What covers a byte.
 const COVER: u8 = b'*';
@@ -18,12 +20,14 @@ pub(crate) struct Matcher {
     factor: u64,
     /// A bit for each short hash of a beginning.
     starts: Box<[u64; 1024]>,
-    forms: HashMap<u16, Vec<Known>>,
+    /// Sorted by the short hash of their beginning.
+    forms: Vec<Known>,
     longest: usize,
 }
 
 #[derive(Debug)]
 struct Known {
+    start: u16,
     length: usize,
     short: u16,
     hash: String,
@@ -35,7 +39,7 @@ impl Matcher {
             key: *key,
             factor: factor_of(key),
             starts: Box::new([0; 1024]),
-            forms: HashMap::new(),
+            forms: Vec::with_capacity(forms.len()),
             longest: 0,
         };
         for form in forms {
@@ -43,10 +47,11 @@ impl Matcher {
                 *bits |= 1 << (form.start & 63);
             }
             let length = form.length as usize;
-            let known = Known { length, short: form.short, hash: form.hash.clone() };
-            matcher.forms.entry(form.start).or_default().push(known);
+            let known = Known { start: form.start, length, short: form.short, hash: form.hash.clone() };
+            matcher.forms.push(known);
             matcher.longest = matcher.longest.max(length);
         }
+        matcher.forms.sort_by_key(|known| known.start);
         matcher
     }
 
@@ -55,8 +60,8 @@ impl Matcher {
         let first: &[u8; START_BYTES] = text.first_chunk()?;
         Some(Form {
             length: u32::try_from(text.len()).ok()?,
-            start: start_of(factor_of(key), first),
-            short: short_of(key, text),
+            start: start_of(factor_of(key), u64::from_le_bytes(*first)),
+            short: short_of(factor_of(key), text),
             hash: hash_of(key, text),
         })
     }
@@ -99,26 +104,54 @@ impl Matcher {
 
     /// Every place of a form, in order of their starts, until `found` says that it is enough.
     fn each(&self, bytes: &[u8], found: &mut dyn FnMut(Range<usize>) -> bool) {
-        for (at, window) in bytes.windows(START_BYTES).enumerate() {
-            let Some(first) = window.first_chunk() else { continue };
-            let start = start_of(self.factor, first);
-            // The table has a bit for every number of 16 bits.
-            let bits = self.starts[usize::from(start >> 6)];
-            if bits >> (start & 63) & 1 == 1
-                && let Some(end) = self.at(bytes, at, start)
-                && !found(at..end)
-            {
+        let mut at = 0;
+        // Eight places at once: nearly always none of them is one, and a single branch says so.
+        while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK_BYTES>()) {
+            let mut maybe = 0u64;
+            for (place, window) in block.windows(START_BYTES).take(START_BYTES).enumerate() {
+                let first = window.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+                maybe |= self.bit(start_of(self.factor, first)) << place;
+            }
+            while maybe != 0 {
+                let place = at + maybe.trailing_zeros() as usize;
+                if !self.try_at(bytes, place, found) {
+                    return;
+                }
+                maybe &= maybe - 1;
+            }
+            at += START_BYTES;
+        }
+        for place in at..bytes.len() {
+            if !self.try_at(bytes, place, found) {
                 return;
             }
         }
     }
 
+    /// One if a form may begin with this short hash.
+    fn bit(&self, start: u16) -> u64 {
+        // The table has a bit for every number of 16 bits.
+        self.starts[usize::from(start >> 6)] >> (start & 63) & 1
+    }
+
+    /// Says what is found at a place. Returns false if that is enough.
+    fn try_at(&self, bytes: &[u8], at: usize, found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
+        let Some(first) = bytes.get(at..).and_then(|rest| rest.first_chunk()) else { return true };
+        let start = start_of(self.factor, u64::from_le_bytes(*first));
+        let is_found = self.bit(start) == 1;
+        match is_found.then(|| self.at(bytes, at, start)).flatten() {
+            Some(end) => found(at..end),
+            None => true,
+        }
+    }
+
     /// Where the longest form ends that begins here.
     fn at(&self, bytes: &[u8], at: usize, start: u16) -> Option<usize> {
-        let known = self.forms.get(&start)?.iter();
+        let from = self.forms.partition_point(|known| known.start < start);
+        let known = self.forms.get(from..)?.iter().take_while(|known| known.start == start);
         let ends = known.filter_map(|known| {
             let text = bytes.get(at..at.checked_add(known.length)?)?;
-            let is_it = short_of(&self.key, text) == known.short && hash_of(&self.key, text) == known.hash;
+            let is_it = short_of(self.factor, text) == known.short && hash_of(&self.key, text) == known.hash;
             is_it.then_some(at + known.length)
         });
         ends.max()
@@ -130,14 +163,22 @@ fn factor_of(key: &[u8; 32]) -> u64 {
     u64::from_le_bytes(first) | 1
 }
 
-fn start_of(factor: u64, first: &[u8; START_BYTES]) -> u16 {
-    let mixed = u64::from_le_bytes(*first).wrapping_mul(factor);
-    // Sixteen bits remain.
-    ((mixed ^ (mixed >> 29)).wrapping_mul(factor.rotate_left(23) | 1) >> 48) as u16
+/// Every bit of the eight bytes has a say in the upper sixteen of the product.
+fn start_of(factor: u64, first: u64) -> u16 {
+    (first.wrapping_mul(factor) >> 48) as u16
 }
 
-fn short_of(key: &[u8; 32], text: &[u8]) -> u16 {
-    (xxhash_rust::xxh3::xxh3_64_with_seed(text, factor_of(key)) >> 48) as u16
+/// Sixteen bits of a text that are made quickly: most that look like a form end here.
+fn short_of(factor: u64, text: &[u8]) -> u16 {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let mut mixed = factor.rotate_left(17) ^ text.len() as u64;
+    for word in words.iter().chain([&last]) {
+        mixed = (mixed ^ u64::from_le_bytes(*word)).wrapping_mul(factor);
+        mixed ^= mixed >> 31;
+    }
+    (mixed.wrapping_mul(factor) >> 48) as u16
 }
 
 fn hash_of(key: &[u8; 32], text: &[u8]) -> String {
