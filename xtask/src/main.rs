@@ -69,8 +69,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "patterns"],
-        options: "",
-        about: "Measure how fast the signs of 20,000 sessions are put together and ranked",
+        options: "[--write]",
+        about: "Measure what signs add to a first sync, and how fast those of 20,000 sessions are put together",
         run: bench::patterns,
     },
     Command {

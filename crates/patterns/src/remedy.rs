@@ -201,7 +201,7 @@ fn is_variant(one: &[String], other: &[String], share: f64) -> bool {
     let is_akin = || program.starts_with(before.as_str()) || before.starts_with(program.as_str());
     match program == before {
         // The same program with most of the same arguments; a sub-command of its own is another.
-        true => share >= VARIANT_SHARE && rest.first() == args.first(),
+        true => (share >= VARIANT_SHARE && rest.first() == args.first()) || adds_options(one, other),
         false => {
             let has_it_inside = other.ends_with(one) || one.ends_with(other);
             // `docker compose up` for `docker-compose up`, `python3 -` for `python -`.
@@ -212,6 +212,12 @@ fn is_variant(one: &[String], other: &[String], share: f64) -> bool {
                 || (rest == args && args.len() >= 2)
         }
     }
+}
+
+/// Whether a command is another one with options behind it.
+fn adds_options(one: &[String], other: &[String]) -> bool {
+    let rest = one.strip_prefix(other).filter(|_| other.len() >= 2);
+    rest.and_then(|rest| rest.first()).is_some_and(|word| word.starts_with('-'))
 }
 
 fn is_same(one: &Act<'_>, other: &Act<'_>) -> bool {
@@ -290,7 +296,9 @@ mod tests {
         assert!(variant("cd web && pnpm install --no-frozen-lockfile", "pnpm install"));
         assert!(variant("docker compose up -d db", "docker-compose up -d db"));
         assert!(variant("tool explain --json --limit 5", "tool explain --json --limit 5 --no-pager"));
+        assert!(variant("dotnet run --project src/Api", "dotnet run"));
         for (one, other) in [
+            ("dotnet test", "dotnet run"),
             ("python3 other.py", "python script.py"),
             ("git push", "git pull"),
             ("npm test", "npm install"),

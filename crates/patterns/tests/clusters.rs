@@ -179,3 +179,29 @@ proptest! {
         prop_assert_eq!(of(&sessions), of(&other));
     }
 }
+
+#[test]
+fn impact_is_what_comparable_sessions_do_not_use() {
+    // A command that fails is run all the same where it does not fail: one of two calls.
+    let error = || sign("recurring_error", "error:1", &["cannot", "find", "module"], &["sharp"], 3);
+    let found = cluster(&[session("claude", 1, vec![error()]), session("codex", 2, vec![error()])]);
+    assert!(found.candidates[0].members.iter().all(|member| member.impact.tokens == 50));
+
+    // Of a slow start, what is more than the median of the agent's own sessions.
+    let start = |calls: u64| {
+        let mut sign = sign("slow_start", "start:shop", &[], &[], 1);
+        (sign.measure, sign.spent) = (Some(calls), Spent { calls: calls as u32, tokens: calls * 10, ms: 0 });
+        sign
+    };
+    let with = |agent: &str, id: u32, calls: u64, signs: Vec<Sign>| SessionSigns {
+        calls_to_edit: Some(calls),
+        ..session(agent, id, signs)
+    };
+    let mut sessions: Vec<SessionSigns> = (0..12).map(|id| with("claude", id, 4, Vec::new())).collect();
+    sessions.extend((20..32).map(|id| with("codex", id, 10, Vec::new())));
+    sessions.push(with("claude", 40, 40, vec![start(40)]));
+    sessions.push(with("codex", 41, 40, vec![start(40)]));
+    let found = cluster(&sessions);
+    let impact: Vec<u64> = found.candidates[0].members.iter().map(|member| member.impact.tokens).collect();
+    assert_eq!(impact, [360, 300], "claude begins after 4 calls, codex after 10");
+}

@@ -42,7 +42,7 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     let mut report = Report::new("The cheapest of several runs.".to_owned());
     questions(&retro, &scratch, &meter, &mut report)?;
     let logs = published(&scratch.folder)?;
-    share_of_sync(&logs, &scratch.folder, &["mine"], "mining", &mut report)?;
+    share_of_sync(&logs, &scratch.folder, &["mine"], ("mining", "at most 1.25"), &mut report)?;
     let versions = mining(repository, &retro, &logs, &scratch, &meter, &mut report)?;
     let text = format!("{}\n{}\n{}", report.text(), stories::measure(), ranking::measure(&scratch.folder)?);
     print!("{text}");

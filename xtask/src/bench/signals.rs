@@ -37,7 +37,7 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         logs.files.len(),
         logs.bytes as f64 / 1e6
     ));
-    share_of_sync(&logs, &scratch.folder, &["digest", "facts"], "digests", &mut report)?;
+    share_of_sync(&logs, &scratch.folder, &["digest", "facts"], ("digests", "at most 1.25"), &mut report)?;
     let retro = repository.retro_of(options)?;
     let versions = beside_the_seed(repository, &retro, &logs, &scratch.folder, &mut report)?;
     let text = report.text();
@@ -70,7 +70,7 @@ pub(super) fn share_of_sync(
     logs: &Logs,
     scratch: &Path,
     stages: &[&str],
-    what: &str,
+    (what, bar): (&str, &str),
     report: &mut Report,
 ) -> Result<(), Failure> {
     let without: Vec<Stage> = STAGES.iter().filter(|stage| !stages.contains(&stage.name)).cloned().collect();
@@ -89,7 +89,7 @@ pub(super) fn share_of_sync(
     report.add(Line::over(&format!("the same without {what}"), less, logs.bytes));
     if let Some((with, less)) = with.cpu.zip(less.cpu) {
         let what = format!("cold sync: its CPU time beside one without {what}");
-        report.ratio(&what, with, less, "at most 1.25");
+        report.ratio(&what, with, less, bar);
     }
     Ok(())
 }
