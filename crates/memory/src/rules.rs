@@ -199,7 +199,7 @@ fn is_lasting(sentence: &str) -> bool {
 }
 
 fn rule(sentence: &str) -> Option<Rule> {
-    if is_question(sentence) || unlike::is_unlike(sentence, "") {
+    if is_question(sentence) {
         return None;
     }
     let is_match = |set: &Option<Regex>| set.as_ref().is_some_and(|set| set.is_match(sentence));
@@ -218,7 +218,8 @@ fn rule(sentence: &str) -> Option<Rule> {
             *thing = rest.to_owned();
         }
     }
-    (!wants.is_empty() || !rejects.is_empty()).then(|| Rule {
+    let names_something = !wants.is_empty() || !rejects.is_empty();
+    (names_something && !unlike::is_unlike(sentence, "")).then(|| Rule {
         text: sentence.trim().to_owned(),
         wants,
         rejects,
@@ -249,16 +250,15 @@ pub(crate) fn shaped(text: &str, times: usize, is_task: bool, known: &[Rule]) ->
         {
             continue;
         }
-        if unlike::is_unlike(sentence, text.get(end..).unwrap_or_default()) {
-            continue;
-        }
-        let weigh::Weighed { mut weight, clear, ever } = weigh::weight(sentence, chars);
-        if unlike::points_at_things(sentence) {
-            weight -= weigh::POINTING;
-        }
+        let weigh::Weighed { weight, clear, ever } = weigh::weight(sentence, chars);
         let shape = shape::shape(sentence);
         let says_when = (shape.changes || shape.lasting) && !sentence.ends_with(['?', '？', '؟']);
-        if !says_when && !weigh::is_enough(weight, times) {
+        let is_enough = |weight: f64| says_when || weigh::is_enough(weight, times);
+        // Few sentences come so far: what costs more is asked last.
+        if !is_enough(weight)
+            || unlike::is_unlike(sentence, text.get(end..).unwrap_or_default())
+            || (!is_enough(weight - weigh::POINTING) && unlike::points_at_things(sentence))
+        {
             continue;
         }
         let (from, to) = around(text, start, end);

@@ -4,6 +4,8 @@
 //! state a permanent rule. A sentence that only has the form of a rule needs review, until the user
 //! repeats it.
 
+use std::cell::OnceCell;
+
 use hashbrown::HashMap;
 use retro_insight::{PARTS, What};
 use serde_json::json;
@@ -35,7 +37,7 @@ const SURE: f64 = 0.6;
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut said_before: HashMap<String, usize> = HashMap::new();
-    let errors = errors(episode);
+    let errors = OnceCell::new();
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
         // Words that only the agent program attributes to the user are not a rule.
         let is_said = matches!(&beat.what, What::Said { .. } | What::Denial { is_proven: true, .. });
@@ -52,7 +54,8 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             let found = shaped(part, *times, is_long || is_task(text), &said);
             said.extend(found.into_iter().filter(|rule| !is_long || rule.clear));
         }
-        for rule in said.into_iter().filter(|rule| !reports(&rule.text, &errors)) {
+        let reports = |rule: &Rule| reports(&rule.text, errors.get_or_init(|| self::errors(episode)));
+        for rule in said.into_iter().filter(|rule| !reports(rule)) {
             let Some(candidate) = candidate(episode, &beat.id, &rule, correction.is_some()) else { continue };
             match found.iter_mut().find(|known| known.subject == candidate.subject) {
                 Some(known) => {
