@@ -67,6 +67,10 @@ pub enum Place {
 pub enum Rows {
     /// By the agent, and the session in this column.
     Session(&'static str),
+    /// By the number that `keys` has for it, in the column `session`.
+    Key,
+    /// They give these numbers, and go when everything else is gone.
+    Last,
     /// By agent and session in one text, the column `owner`.
     Owner,
     /// By the number of the session.
@@ -228,9 +232,18 @@ pub static REGISTER: &[Kept] = &[
         "what lists show of a session",
     ),
     table(
+        "keys",
+        "session, agent, id",
+        Rows::Last,
+        false,
+        Stays,
+        Remove,
+        "numbers by which the next tables know sessions",
+    ),
+    table(
         "turns",
-        "agent, session, event, thread, number, started_at, ended_at, last, events, live, changed",
-        Rows::Session("session"),
+        "session, event, thread, number, started_at, ended_at, last, events, live, changed",
+        Rows::Key,
         false,
         Stays,
         Remove,
@@ -265,8 +278,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "touches",
-        "agent, session, event, thread, turn, path, name, writes, added, removed, at, failed",
-        Rows::Session("session"),
+        "session, event, thread, turn, path, name, writes, added, removed, at, failed",
+        Rows::Key,
         true,
         Stays,
         Remove,
@@ -274,8 +287,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "repairs",
-        "agent, session, event, fingerprint, at, fixed, body",
-        Rows::Session("session"),
+        "session, event, fingerprint, at, fixed, body",
+        Rows::Key,
         true,
         Stays,
         Remove,
@@ -283,8 +296,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "repair_errors",
-        "agent, session, event, fingerprint",
-        Rows::Session("session"),
+        "session, event, fingerprint",
+        Rows::Key,
         false,
         Stays,
         Remove,
@@ -292,8 +305,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "openers",
-        "agent, session, event, native, leaf, own, started_at, copied_from",
-        Rows::Session("session"),
+        "session, event, native, leaf, own, started_at, copied_from",
+        Rows::Key,
         false,
         Stays,
         Remove,
@@ -310,8 +323,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "stages",
-        "agent, session, stage, stamp, output, seal, changed",
-        Rows::Session("session"),
+        "session, stage, stamp, output, seal, changed",
+        Rows::Key,
         false,
         Stays,
         Remove,
@@ -328,8 +341,8 @@ pub static REGISTER: &[Kept] = &[
     ),
     table(
         "bodies",
-        "agent, session, name, part, body, changed",
-        Rows::Session("session"),
+        "session, name, part, body, changed",
+        Rows::Key,
         true,
         Stays,
         Remove,

@@ -23,7 +23,8 @@ pub struct BodyRow {
     pub text: String,
 }
 
-const BODY: &str = "agent, session, name, part, body";
+/// Columns of bodies with their keys.
+const BODY: &str = "agent, id, name, part, body";
 
 impl BodyRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<BodyRow> {
@@ -36,7 +37,8 @@ impl Index {
     /// All texts with this name, by session and part.
     pub fn bodies(&self, name: &str) -> Result<Vec<BodyRow>, Error> {
         let text = format!(
-            "SELECT {BODY} FROM bodies WHERE name = ?1 AND body IS NOT NULL ORDER BY agent, session, part"
+            "SELECT {BODY} FROM bodies JOIN keys USING (session) WHERE name = ?1 AND body IS NOT NULL \
+             ORDER BY agent, id, part"
         );
         self.all(&text, [name], BodyRow::read)
     }
@@ -44,16 +46,16 @@ impl Index {
     /// All texts with this name of one session, by part.
     pub fn bodies_of(&self, key: &SessionKey, name: &str) -> Result<Vec<BodyRow>, Error> {
         let text = format!(
-            "SELECT {BODY} FROM bodies \
-             WHERE agent = ?1 AND session = ?2 AND name = ?3 AND body IS NOT NULL ORDER BY part"
+            "SELECT {BODY} FROM bodies JOIN keys USING (session) \
+             WHERE agent = ?1 AND id = ?2 AND name = ?3 AND body IS NOT NULL ORDER BY part"
         );
         self.all(&text, (&key.agent, &key.id, name), BodyRow::read)
     }
 
     /// One part of a session's text under a name.
     pub fn body(&self, key: &SessionKey, name: &str, part: &str) -> Result<Option<String>, Error> {
-        let text = "SELECT body FROM bodies \
-                    WHERE agent = ?1 AND session = ?2 AND name = ?3 AND part = ?4 AND body IS NOT NULL";
+        let text = "SELECT body FROM bodies JOIN keys USING (session) \
+                    WHERE agent = ?1 AND id = ?2 AND name = ?3 AND part = ?4 AND body IS NOT NULL";
         self.one(text, (&key.agent, &key.id, name, part), |row| shrunk::text(row, 0))
     }
 }
@@ -67,10 +69,11 @@ impl Writer<'_> {
         part: &str,
         text: Option<&str>,
     ) -> Result<bool, Error> {
-        let known = "SELECT body FROM bodies WHERE agent = ?1 AND session = ?2 AND name = ?3 AND part = ?4";
+        let known = "SELECT body FROM bodies WHERE session = ?1 AND name = ?2 AND part = ?3";
+        let session = self.number_of(key)?;
         let before = || -> rusqlite::Result<Option<Vec<u8>>> {
             let mut statement = self.connection.prepare_cached(known)?;
-            let found = statement.query_row((&key.agent, &key.id, name, part), |row| row.get(0));
+            let found = statement.query_row((session, name, part), |row| row.get(0));
             Ok(found.optional()?.flatten())
         };
         let text = text.map(|text| shrunk::shrink(text.as_bytes())).transpose();
@@ -78,8 +81,8 @@ impl Writer<'_> {
         if before().map_err(Error::index(self.path))? == text {
             return Ok(false);
         }
-        let put = format!("REPLACE INTO bodies ({BODY}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-        self.run(&put, params![key.agent, key.id, name, part, text, self.change()?])?;
+        let put = "REPLACE INTO bodies (session, name, part, body, changed) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.run(put, params![session, name, part, text, self.change()?])?;
         Ok(true)
     }
 

@@ -54,8 +54,10 @@ pub struct RepairRow {
     pub body: String,
 }
 
-const TOUCH: &str = "agent, session, event, thread, turn, path, writes, added, removed, at, failed";
-const REPAIR: &str = "agent, session, event, fingerprint, at, fixed, body";
+const TOUCH: &str = "agent, id, event, thread, turn, path, writes, added, removed, at, failed";
+const REPAIR: &str = "agent, id, event, fingerprint, at, fixed, body";
+const TOUCHES: &str = "touches JOIN keys USING (session)";
+const REPAIRS: &str = "repairs JOIN keys USING (session)";
 
 impl TouchRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<TouchRow> {
@@ -99,7 +101,7 @@ impl Index {
     /// Calls that touched a file with the last name of `path`, newest first.
     pub fn touches_named(&self, path: &str) -> Result<Vec<TouchRow>, Error> {
         let text =
-            format!("SELECT {TOUCH} FROM touches WHERE name = ?1 ORDER BY at DESC, agent, session, event");
+            format!("SELECT {TOUCH} FROM {TOUCHES} WHERE name = ?1 ORDER BY at DESC, agent, id, event");
         self.all(&text, [name_of(path)], TouchRow::read)
     }
 
@@ -107,7 +109,7 @@ impl Index {
     pub fn touches_below(&self, folder: &str) -> Result<Vec<TouchRow>, Error> {
         let folder = folder.trim_matches('/').replace(['%', '_'], "_");
         let text = format!(
-            "SELECT {TOUCH} FROM touches WHERE path LIKE ?1 OR path LIKE ?2 ORDER BY at DESC, agent, session, event"
+            "SELECT {TOUCH} FROM {TOUCHES} WHERE path LIKE ?1 OR path LIKE ?2 ORDER BY at DESC, agent, id, event"
         );
         self.all(&text, (format!("%/{folder}/%"), format!("{folder}/%")), TouchRow::read)
     }
@@ -116,19 +118,20 @@ impl Index {
     /// empty.
     pub fn repairs_of(&self, fingerprint: &str) -> Result<Vec<RepairRow>, Error> {
         let text = format!(
-            "SELECT {REPAIR} FROM repairs WHERE fingerprint = ?1 OR (agent, session, event) IN \
-             (SELECT agent, session, event FROM repair_errors WHERE fingerprint = ?1) \
-             ORDER BY at DESC, agent, session, event"
+            "SELECT {REPAIR} FROM {REPAIRS} WHERE fingerprint = ?1 OR (session, event) IN \
+             (SELECT session, event FROM repair_errors WHERE fingerprint = ?1) \
+             ORDER BY at DESC, agent, id, event"
         );
         self.all(&text, [fingerprint], RepairRow::read)
     }
 
     /// The failures of a session, in their order.
     pub fn repairs_in(&self, key: &SessionKey) -> Result<Vec<RepairRow>, Error> {
-        let text = format!("SELECT {REPAIR} FROM repairs WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
-        let mut rows = self.all(&text, (&key.agent, &key.id), RepairRow::read)?;
         let text =
-            "SELECT event, fingerprint FROM repair_errors WHERE agent = ?1 AND session = ?2 ORDER BY rowid";
+            format!("SELECT {REPAIR} FROM {REPAIRS} WHERE agent = ?1 AND id = ?2 ORDER BY repairs.rowid");
+        let mut rows = self.all(&text, (&key.agent, &key.id), RepairRow::read)?;
+        let text = "SELECT event, fingerprint FROM repair_errors JOIN keys USING (session) \
+             WHERE agent = ?1 AND id = ?2 ORDER BY repair_errors.rowid";
         let others = self.all(text, (&key.agent, &key.id), |row| {
             Ok::<(String, String), rusqlite::Error>((row.get(0)?, row.get(1)?))
         })?;
@@ -144,14 +147,16 @@ impl Index {
 
     /// The files that the calls of a session touched, in their order.
     pub fn touches_in(&self, key: &SessionKey) -> Result<Vec<TouchRow>, Error> {
-        let text = format!("SELECT {TOUCH} FROM touches WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        let text =
+            format!("SELECT {TOUCH} FROM {TOUCHES} WHERE agent = ?1 AND id = ?2 ORDER BY touches.rowid");
         self.all(&text, (&key.agent, &key.id), TouchRow::read)
     }
 
     /// The newest failures of all sessions.
     pub fn last_repairs(&self, count: usize) -> Result<Vec<RepairRow>, Error> {
-        let text =
-            format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, agent, session, rowid DESC LIMIT ?1");
+        let text = format!(
+            "SELECT {REPAIR} FROM {REPAIRS} ORDER BY at DESC, agent, id, repairs.rowid DESC LIMIT ?1"
+        );
         self.all(&text, [count as i64], RepairRow::read)
     }
 }
@@ -164,16 +169,15 @@ impl Writer<'_> {
         touches: &[TouchRow],
         repairs: &[RepairRow],
     ) -> Result<(), Error> {
-        let params = (&key.agent, &key.id);
-        self.run("DELETE FROM touches WHERE agent = ?1 AND session = ?2", params)?;
-        self.run("DELETE FROM repairs WHERE agent = ?1 AND session = ?2", params)?;
-        self.run("DELETE FROM repair_errors WHERE agent = ?1 AND session = ?2", params)?;
+        let session = self.number_of(key)?;
+        for table in ["touches", "repairs", "repair_errors"] {
+            self.run(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
+        }
         for touch in touches {
-            let text = "INSERT INTO touches (agent, session, event, thread, turn, path, name, writes, added, \
-                        removed, at, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+            let text = "INSERT INTO touches (session, event, thread, turn, path, name, writes, added, removed, \
+                        at, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
             let params = params![
-                key.agent,
-                key.id,
+                session,
                 touch.event,
                 touch.thread,
                 touch.turn,
@@ -188,15 +192,14 @@ impl Writer<'_> {
             self.run(text, params)?;
         }
         for repair in repairs {
-            let text = format!("INSERT INTO repairs ({REPAIR}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+            let text = "INSERT INTO repairs (session, event, fingerprint, at, fixed, body) \
+                        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             let at = repair.at.map(Timestamp::as_millis);
             let body = shrunk::shrink(repair.body.as_bytes()).map_err(Error::index(self.path))?;
-            let params = (&key.agent, &key.id, &repair.event, &repair.fingerprint, at, repair.fixed, body);
-            self.run(&text, params)?;
+            self.run(text, (session, &repair.event, &repair.fingerprint, at, repair.fixed, body))?;
             for other in &repair.others {
-                let text =
-                    "INSERT INTO repair_errors (agent, session, event, fingerprint) VALUES (?1, ?2, ?3, ?4)";
-                self.run(text, (&key.agent, &key.id, &repair.event, other))?;
+                let text = "INSERT INTO repair_errors (session, event, fingerprint) VALUES (?1, ?2, ?3)";
+                self.run(text, (session, &repair.event, other))?;
             }
         }
         Ok(())

@@ -147,8 +147,8 @@ impl Index {
                 }
                 Follow::Turns => {
                     changes.turns = turns(
-                        "SELECT agent, session, event FROM turns WHERE changed > ?1 \
-                         ORDER BY changed, agent, session",
+                        "SELECT agent, id, event FROM turns JOIN keys USING (session) WHERE changed > ?1 \
+                         ORDER BY changed, agent, id",
                     )?;
                     changes.removed_turns = turns(
                         "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' \
@@ -162,11 +162,13 @@ impl Index {
                         numbers("SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed")?;
                 }
                 Follow::Made(stage) => changes.made.extend(named(
-                    "SELECT agent, session FROM stages WHERE stage = ?1 AND changed > ?2 ORDER BY changed",
+                    "SELECT agent, id FROM stages JOIN keys USING (session) \
+                     WHERE stage = ?1 AND changed > ?2 ORDER BY changed",
                     stage,
                 )?),
                 Follow::Bodies(name) => changes.bodies.extend(named(
-                    "SELECT agent, session FROM bodies WHERE name = ?1 AND changed > ?2 ORDER BY changed",
+                    "SELECT agent, id FROM bodies JOIN keys USING (session) \
+                     WHERE name = ?1 AND changed > ?2 ORDER BY changed",
                     name,
                 )?),
             }

@@ -34,6 +34,12 @@ impl Index {
         Ok(self.all(text, [], read)?.into_iter().collect())
     }
 
+    /// Whether no source of this session is known.
+    pub fn is_without_sources(&self, key: &SessionKey) -> Result<bool, Error> {
+        let text = "SELECT 1 FROM sources WHERE agent = ?1 AND session = ?2 LIMIT 1";
+        Ok(self.one(text, (&key.agent, &key.id), |_| Ok(()))?.is_none())
+    }
+
     /// Total size of the files of sessions that changed after this time.
     pub fn disk_bytes_since(&self, since: Timestamp) -> Result<u64, Error> {
         let text = "SELECT coalesce(sum(disk_bytes), 0) FROM sessions WHERE mtime_ns >= ?1";

@@ -5,7 +5,7 @@ use retro_model::SessionKey;
 use rusqlite::types::ValueRef;
 use std::collections::BTreeSet;
 
-use super::{Index, Writer, shrunk};
+use super::{Index, Writer, short, shrunk};
 use crate::{Error, Holds};
 
 impl Index {
@@ -51,7 +51,11 @@ impl Index {
                         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
                         _ => continue,
                     };
-                    if texts(bytes) || shrunk::grow(bytes).is_ok_and(|plain| texts(&plain)) {
+                    let holds = |text: &String| texts(text.as_bytes());
+                    if texts(bytes)
+                        || short::readings(bytes).iter().any(holds)
+                        || shrunk::grow(bytes).is_ok_and(|plain| texts(&plain))
+                    {
                         found.insert(format!("{table}.{}", row.as_ref().column_name(column)?));
                     }
                 }

@@ -3,7 +3,7 @@
 
 use rusqlite::params;
 
-use super::{Index, Writer};
+use super::{Index, Writer, shrunk};
 use crate::Error;
 
 /// Memories in the form of the index.
@@ -34,7 +34,7 @@ impl Index {
 
     /// A memory by its number, as JSON.
     pub fn memory(&self, number: usize) -> Result<Option<String>, Error> {
-        self.one("SELECT body FROM memories WHERE number = ?1", [number as i64], |row| row.get(0))
+        self.one("SELECT body FROM memories WHERE number = ?1", [number as i64], |row| shrunk::text(row, 0))
     }
 
     /// Removes the traces of deleted rows from the database file and its log.
@@ -45,7 +45,7 @@ impl Index {
 
     /// Every memory as JSON, by number.
     pub fn memories(&self) -> Result<Vec<String>, Error> {
-        self.all("SELECT body FROM memories ORDER BY number", [], |row| row.get(0))
+        self.all("SELECT body FROM memories ORDER BY number", [], |row| shrunk::text(row, 0))
     }
 }
 
@@ -62,6 +62,7 @@ impl Writer<'_> {
         }
         for (number, (id, body)) in tables.items.iter().enumerate() {
             let text = "INSERT INTO memories (number, id, body) VALUES (?1, ?2, ?3)";
+            let body = shrunk::shrink(body.as_bytes()).map_err(Error::index(self.path))?;
             self.run(text, params![number as i64, id, body])?;
         }
         for (term, list) in &tables.terms {

@@ -197,8 +197,8 @@ impl Index {
 
     /// How many turns the session with a number has.
     pub fn turns_in(&self, number: u32) -> Result<u64, Error> {
-        let text = "SELECT count(*) FROM turns WHERE (agent, session) = \
-            (SELECT agent, id FROM sessions WHERE number = ?1)";
+        let text = "SELECT count(*) FROM turns WHERE session = (SELECT keys.session FROM sessions s \
+            JOIN keys ON keys.agent = s.agent AND keys.id = s.id WHERE s.number = ?1)";
         Ok(self.one(text, [number], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 

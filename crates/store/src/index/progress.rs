@@ -9,6 +9,7 @@ use rusqlite::{OptionalExtension, Row};
 use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::short::Hex;
 use super::{Index, Writer};
 use crate::Error;
 
@@ -29,12 +30,13 @@ impl Made {
     }
 }
 
-const MADE: &str = "agent, session, stage, stamp, output, seal";
+const MADE: &str = "agent, id, stage, stamp, output, seal";
+const STAGES: &str = "stages JOIN keys USING (session)";
 
 /// Reads a row of [`MADE`]. `None` if the seal does not match, as if the stage had never run.
 fn made(row: &Row<'_>) -> rusqlite::Result<Option<(SessionKey, String, Made)>> {
     let (key, stage) = (session(row)?, row.get::<_, String>(2)?);
-    let made = Made { stamp: row.get(3)?, output: row.get(4)? };
+    let made = Made { stamp: row.get::<_, Hex>(3)?.0, output: row.get::<_, Hex>(4)?.0 };
     let is_whole = made.seal(&key, &stage) == row.get::<_, i64>(5)?;
     Ok(is_whole.then_some((key, stage, made)))
 }
@@ -42,21 +44,21 @@ fn made(row: &Row<'_>) -> rusqlite::Result<Option<(SessionKey, String, Made)>> {
 impl Index {
     /// The record of a stage for one session.
     pub fn made(&self, key: &SessionKey, stage: &str) -> Result<Option<Made>, Error> {
-        let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3");
+        let text = format!("SELECT {MADE} FROM {STAGES} WHERE agent = ?1 AND id = ?2 AND stage = ?3");
         let found = self.one(&text, (&key.agent, &key.id, stage), made)?.flatten();
         Ok(found.map(|(_, _, made)| made))
     }
 
     /// The records of all stages for one session, by name.
     pub fn made_of(&self, key: &SessionKey) -> Result<BTreeMap<String, Made>, Error> {
-        let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2");
+        let text = format!("SELECT {MADE} FROM {STAGES} WHERE agent = ?1 AND id = ?2");
         let found = self.all(&text, (&key.agent, &key.id), made)?.into_iter().flatten();
         Ok(found.map(|(_, stage, made)| (stage, made)).collect())
     }
 
     /// The records of one stage for all sessions.
     pub fn made_by(&self, stage: &str) -> Result<HashMap<SessionKey, Made>, Error> {
-        let text = format!("SELECT {MADE} FROM stages WHERE stage = ?1");
+        let text = format!("SELECT {MADE} FROM {STAGES} WHERE stage = ?1");
         let found = self.all(&text, [stage], made)?.into_iter().flatten();
         Ok(found.map(|(key, _, made)| (key, made)).collect())
     }
@@ -94,19 +96,21 @@ impl Writer<'_> {
     /// Stores the record of a stage for a session. The stage is no longer due, and counts as
     /// changed if its output differs.
     pub fn put_made(&self, key: &SessionKey, stage: &str, made: &Made) -> Result<(), Error> {
-        let known = "SELECT output, changed FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
+        let known = "SELECT output, changed FROM stages WHERE session = ?1 AND stage = ?2";
+        let session = self.number_of(key)?;
         let before = || {
-            let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+            let read = |row: &Row<'_>| Ok((row.get::<_, Hex>(0)?.0, row.get::<_, i64>(1)?));
             let mut statement = self.connection.prepare_cached(known)?;
-            statement.query_row((&key.agent, &key.id, stage), read).optional()
+            statement.query_row((session, stage), read).optional()
         };
         let changed = match before().map_err(Error::index(self.path))? {
             Some((output, changed)) if output == made.output => changed,
             _ => self.change()?,
         };
+        let (stamp, output) = (Hex(made.stamp.clone()), Hex(made.output.clone()));
         self.run(
-            &format!("REPLACE INTO stages ({MADE}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-            (&key.agent, &key.id, stage, &made.stamp, &made.output, made.seal(key, stage), changed),
+            "REPLACE INTO stages (session, stage, stamp, output, seal, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (session, stage, stamp, output, made.seal(key, stage), changed),
         )?;
         self.clear_due(key, stage)
     }
@@ -130,8 +134,7 @@ impl Writer<'_> {
 
     /// Forgets that a stage has run on a session.
     pub fn forget_made(&self, key: &SessionKey, stage: &str) -> Result<(), Error> {
-        let text = "DELETE FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
-        self.run(text, (&key.agent, &key.id, stage))
+        self.run("DELETE FROM stages WHERE session = ?1 AND stage = ?2", (self.number_of(key)?, stage))
     }
 
     /// Forgets that a stage has run, for all sessions.

@@ -139,8 +139,8 @@ pub struct FailureRow {
 pub(super) const SOURCE: &str = "agent, session, source, revision, kind, format, end, line_end, records, \
                                  parser_version, state, tail_hash, facts, seal";
 pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links, limits, content";
-pub(super) const TURN: &str =
-    "agent, session, event, thread, number, started_at, ended_at, last, events, live";
+/// Columns of turns with their keys.
+pub(super) const TURN: &str = "agent, id, event, thread, number, started_at, ended_at, last, events, live";
 pub(super) const FAILURE: &str = "path, agent, reason, at";
 
 impl SourceRow {

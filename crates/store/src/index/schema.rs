@@ -2,10 +2,11 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 15;
+pub(super) const SCHEMA: u32 = 16;
 
 /// Everything in the index but what search keeps for itself. Times are
-/// milliseconds since 1970 unless their name says otherwise.
+/// milliseconds since 1970 unless their name says otherwise. Tables with many rows a session
+/// have the number of `keys` for it: agent and id in each row and index took a third of them.
 pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -32,14 +33,18 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (changed);
 CREATE INDEX IF NOT EXISTS sessions_by_parent ON sessions (agent, parent) WHERE parent IS NOT NULL;
 
+CREATE TABLE IF NOT EXISTS keys (
+    session INTEGER PRIMARY KEY, agent TEXT NOT NULL, id TEXT NOT NULL, UNIQUE (agent, id)
+);
+
 CREATE TABLE IF NOT EXISTS turns (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, number INTEGER NOT NULL,
+    session INTEGER NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, number INTEGER NOT NULL,
     started_at INTEGER, ended_at INTEGER, last TEXT NOT NULL, events INTEGER NOT NULL, live INTEGER NOT NULL,
     changed INTEGER NOT NULL,
-    PRIMARY KEY (agent, session, event)
+    PRIMARY KEY (session, event)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS turns_by_change ON turns (changed);
-CREATE INDEX IF NOT EXISTS turns_by_thread ON turns (agent, session, thread, number);
+CREATE INDEX IF NOT EXISTS turns_by_thread ON turns (session, thread, number);
 
 CREATE TABLE IF NOT EXISTS passages (
     number INTEGER PRIMARY KEY, session INTEGER NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL,
@@ -53,36 +58,36 @@ CREATE INDEX IF NOT EXISTS passages_by_time ON passages (at, session);
 CREATE INDEX IF NOT EXISTS passages_dead ON passages (number) WHERE live = 0;
 
 CREATE TABLE IF NOT EXISTS touches (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    session INTEGER NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
     path TEXT NOT NULL, name TEXT NOT NULL, writes INTEGER NOT NULL, added INTEGER, removed INTEGER, at INTEGER,
     failed INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS touches_by_session ON touches (agent, session);
+CREATE INDEX IF NOT EXISTS touches_by_session ON touches (session);
 CREATE INDEX IF NOT EXISTS touches_by_name ON touches (name);
 
 CREATE TABLE IF NOT EXISTS repairs (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER,
+    session INTEGER NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER,
     fixed INTEGER NOT NULL, body BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
+CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (session);
 CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
 CREATE INDEX IF NOT EXISTS repairs_by_time ON repairs (at);
 
 CREATE TABLE IF NOT EXISTS repair_errors (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL
+    session INTEGER NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS repair_errors_by_session ON repair_errors (agent, session);
+CREATE INDEX IF NOT EXISTS repair_errors_by_session ON repair_errors (session);
 CREATE INDEX IF NOT EXISTS repair_errors_by_fingerprint ON repair_errors (fingerprint);
 
 CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);
 CREATE TABLE IF NOT EXISTS openers (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, native TEXT NOT NULL, leaf TEXT,
+    session INTEGER NOT NULL, event TEXT NOT NULL, native BLOB NOT NULL, leaf BLOB,
     own INTEGER NOT NULL, started_at INTEGER, copied_from TEXT
 );
-CREATE INDEX IF NOT EXISTS openers_by_session ON openers (agent, session);
-CREATE INDEX IF NOT EXISTS openers_by_native ON openers (agent, native);
-CREATE INDEX IF NOT EXISTS openers_by_leaf ON openers (agent, leaf) WHERE leaf IS NOT NULL;
+CREATE INDEX IF NOT EXISTS openers_by_session ON openers (session);
+CREATE INDEX IF NOT EXISTS openers_by_native ON openers (native);
+CREATE INDEX IF NOT EXISTS openers_by_leaf ON openers (leaf) WHERE leaf IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS names (
     agent TEXT NOT NULL, holder TEXT NOT NULL, of TEXT NOT NULL, is_leaf INTEGER NOT NULL, title TEXT NOT NULL,
@@ -96,9 +101,9 @@ CREATE TABLE IF NOT EXISTS removed (
 CREATE INDEX IF NOT EXISTS removed_by_change ON removed (changed);
 
 CREATE TABLE IF NOT EXISTS stages (
-    agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, stamp TEXT NOT NULL, output TEXT NOT NULL,
+    session INTEGER NOT NULL, stage TEXT NOT NULL, stamp BLOB NOT NULL, output BLOB NOT NULL,
     seal INTEGER NOT NULL, changed INTEGER NOT NULL,
-    PRIMARY KEY (agent, session, stage)
+    PRIMARY KEY (session, stage)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS stages_by_change ON stages (stage, changed);
 
@@ -117,13 +122,12 @@ CREATE INDEX IF NOT EXISTS ledgers_by_session ON ledgers (agent, session);
 CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS bodies (
-    agent TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, body BLOB,
-    changed INTEGER NOT NULL,
-    PRIMARY KEY (agent, session, name, part)
+    session INTEGER NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, body BLOB, changed INTEGER NOT NULL,
+    PRIMARY KEY (session, name, part)
 );
 CREATE INDEX IF NOT EXISTS bodies_by_change ON bodies (name, changed);
 
-CREATE TABLE IF NOT EXISTS memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS memory_terms (term TEXT PRIMARY KEY, list BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memory_values (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 

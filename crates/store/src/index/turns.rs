@@ -13,7 +13,7 @@ impl Index {
     /// The turns of a session, by thread and number.
     pub fn turns_of(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
         let text = format!(
-            "SELECT {} FROM turns WHERE agent = ?1 AND session = ?2 ORDER BY thread, number",
+            "SELECT {} FROM turns JOIN keys USING (session) WHERE agent = ?1 AND id = ?2 ORDER BY thread, number",
             rows::TURN
         );
         self.all(&text, (&key.agent, &key.id), TurnRow::read)
@@ -22,21 +22,23 @@ impl Index {
     /// The last turn of each thread of a session. Costs one step of the index for each thread.
     pub fn last_turns(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
         // The index is named, so that SQLite uses it whatever its statistics.
-        let own = "turns INDEXED BY turns_by_thread WHERE agent = ?1 AND session = ?2";
+        let own = "turns INDEXED BY turns_by_thread WHERE turns.session = ?1";
         let text = format!(
             "WITH RECURSIVE threads (each) AS ( \
                 SELECT min(thread) FROM {own} UNION ALL \
                 SELECT (SELECT min(thread) FROM {own} AND thread > each) FROM threads WHERE each IS NOT NULL) \
-            SELECT {} FROM threads CROSS JOIN {own} AND thread = each \
+            SELECT {} FROM keys CROSS JOIN threads CROSS JOIN {own} AND keys.session = ?1 AND thread = each \
             AND number = (SELECT max(number) FROM {own} AND thread = each)",
             rows::TURN
         );
-        self.all(&text, (&key.agent, &key.id), TurnRow::read)
+        let Some(session) = self.key_number(key)? else { return Ok(Vec::new()) };
+        self.all(&text, [session], TurnRow::read)
     }
 
     /// Number of turns of the main thread of each session, without copies from other sessions.
     pub fn turn_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
-        let text = "SELECT agent, session, count(*) FROM turns WHERE thread = 'main' GROUP BY agent, session";
+        let text = "SELECT agent, id, count(*) FROM turns JOIN keys USING (session) \
+                    WHERE thread = 'main' GROUP BY session";
         let read = |row: &Row<'_>| {
             let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
             Ok((key, row.get::<_, i64>(2)?.cast_unsigned()))
@@ -48,6 +50,17 @@ impl Index {
             }
         }
         Ok(counts)
+    }
+}
+
+impl Index {
+    /// The same for one session. Costs what that has.
+    pub fn turn_count_of(&self, key: &SessionKey) -> Result<u64, Error> {
+        let Some(session) = self.key_number(key)? else { return Ok(0) };
+        let text = "SELECT count(*) FROM turns WHERE session = ?1 AND thread = 'main'";
+        let count = self.one(text, [session], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?.unwrap_or(0);
+        let copies = self.copy_count(session)?.remove(key).unwrap_or(0);
+        Ok(count.saturating_sub(copies))
     }
 }
 
@@ -65,8 +78,7 @@ impl Writer<'_> {
         }
         let gone = self.turn_events(key, |event| before.contains_key(&xxh3_64(event.as_bytes())))?;
         gone.iter().try_for_each(|event| {
-            let text = "DELETE FROM turns WHERE agent = ?1 AND session = ?2 AND event = ?3";
-            self.run(text, (&key.agent, &key.id, event))?;
+            self.run("DELETE FROM turns WHERE session = ?1 AND event = ?2", (self.number_of(key)?, event))?;
             self.note_removed(key, event)
         })
     }
@@ -74,14 +86,12 @@ impl Writer<'_> {
     /// Adds a turn, or replaces the one that the same event opened.
     pub fn put_turn(&self, key: &SessionKey, turn: &TurnRow) -> Result<(), Error> {
         self.note_present(key, &turn.event)?;
+        let text = "REPLACE INTO turns (session, event, thread, number, started_at, ended_at, last, events, \
+                    live, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         self.run(
-            &format!(
-                "REPLACE INTO turns ({}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                rows::TURN
-            ),
+            text,
             (
-                &turn.agent,
-                &turn.session,
+                self.number_of(key)?,
                 &turn.event,
                 &turn.thread,
                 turn.number,
@@ -98,7 +108,10 @@ impl Writer<'_> {
     /// The present turns of a session, as hashes: the name of each turn, by the hash of its event.
     /// A session may have very many.
     fn turns_before(&self, key: &SessionKey) -> Result<HashMap<u64, u64>, Error> {
-        let text = format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2", rows::TURN);
+        let text = format!(
+            "SELECT {} FROM turns JOIN keys USING (session) WHERE agent = ?1 AND id = ?2",
+            rows::TURN
+        );
         let read = || -> rusqlite::Result<HashMap<u64, u64>> {
             let mut statement = self.connection.prepare_cached(&text)?;
             let rows = statement.query_map((&key.agent, &key.id), TurnRow::read)?;
@@ -110,7 +123,7 @@ impl Writer<'_> {
 
     /// The events of those turns of a session that `is_wanted` accepts.
     fn turn_events(&self, key: &SessionKey, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, Error> {
-        let text = "SELECT event FROM turns WHERE agent = ?1 AND session = ?2";
+        let text = "SELECT event FROM turns JOIN keys USING (session) WHERE agent = ?1 AND id = ?2";
         let read = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.connection.prepare_cached(text)?;
             let events = statement.query_map((&key.agent, &key.id), |row| row.get::<_, String>(0))?;

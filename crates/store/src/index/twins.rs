@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::rows::time;
+use super::short::Id;
 use super::{Index, SessionRow, Writer};
 use crate::{Error, Spool, spool};
 
@@ -44,13 +45,19 @@ pub struct NameRow {
 }
 
 const OPENER: &str = "event, native, leaf, own, started_at, copied_from";
+const OPENERS: &str = "openers JOIN keys USING (session)";
+/// The same, looked up by a value of openers.
+const OPENERS_FIRST: &str = "openers CROSS JOIN keys USING (session)";
+/// Openers that are copies, or that others may have been copied from.
+const COPIED: &str = "copied_from IS NOT NULL OR native IN \
+    (SELECT native FROM openers GROUP BY native HAVING count(*) > 1)";
 
 impl OpenerRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<OpenerRow> {
         Ok(OpenerRow {
             event: row.get(0)?,
-            native: row.get(1)?,
-            leaf: row.get(2)?,
+            native: row.get::<_, Id>(1)?.0,
+            leaf: row.get::<_, Option<Id>>(2)?.map(|leaf| leaf.0),
             own: row.get(3)?,
             started_at: time(row, 4)?,
             copied_from: row.get(5)?,
@@ -87,13 +94,12 @@ impl Index {
     /// The openers of a session, each with the openers of other sessions that have the same id.
     #[allow(clippy::type_complexity)]
     fn claimed(&self, key: &SessionKey) -> Result<Vec<(OpenerRow, Vec<(String, OpenerRow)>)>, Error> {
-        let own = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2");
-        let rivals = format!(
-            "SELECT {OPENER}, session FROM openers WHERE agent = ?1 AND native = ?2 AND session <> ?3"
-        );
+        let own = format!("SELECT {OPENER} FROM {OPENERS} WHERE agent = ?1 AND id = ?2");
+        let rivals =
+            format!("SELECT {OPENER}, id FROM {OPENERS_FIRST} WHERE native = ?2 AND agent = ?1 AND id <> ?3");
         let mut claimed = Vec::new();
         for row in self.all(&own, (&key.agent, &key.id), OpenerRow::read)? {
-            let params = (&key.agent, &row.native, &key.id);
+            let params = (&key.agent, Id(row.native.clone()), &key.id);
             let rivals = self.all(&rivals, params, |row| Ok((row.get(6)?, OpenerRow::read(row)?)))?;
             claimed.push((row, rivals));
         }
@@ -102,13 +108,20 @@ impl Index {
 
     /// Number of copied turns in each session.
     pub(super) fn copy_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
-        let text = format!(
-            "SELECT {OPENER}, agent, session FROM openers WHERE copied_from IS NOT NULL OR (agent, native) IN \
-             (SELECT agent, native FROM openers GROUP BY agent, native HAVING count(*) > 1) ORDER BY agent, native"
-        );
+        self.count_copies(COPIED, None)
+    }
+
+    /// How many turns of one session are copies. Costs what it and its copies have.
+    pub(super) fn copy_count(&self, session: i64) -> Result<HashMap<SessionKey, u64>, Error> {
+        self.count_copies("native IN (SELECT native FROM openers WHERE session = ?1)", Some(session))
+    }
+
+    fn count_copies(&self, which: &str, of: Option<i64>) -> Result<HashMap<SessionKey, u64>, Error> {
+        let text =
+            format!("SELECT {OPENER}, agent, id FROM {OPENERS_FIRST} WHERE {which} ORDER BY agent, native");
         let read =
             |row: &Row<'_>| Ok((OpenerRow::read(row)?, SessionKey { agent: row.get(6)?, id: row.get(7)? }));
-        let rows = self.all(&text, [], read)?;
+        let rows = self.all(&text, rusqlite::params_from_iter(of), read)?;
         let mut counts: HashMap<SessionKey, u64> = HashMap::new();
         let same = |a: &(OpenerRow, SessionKey), b: &(OpenerRow, SessionKey)| {
             (&a.0.native, &a.1.agent) == (&b.0.native, &b.1.agent)
@@ -151,7 +164,8 @@ impl Index {
 
     /// The openers of a session, in the order of its turns.
     pub fn openers_of(&self, key: &SessionKey) -> Result<Vec<OpenerRow>, Error> {
-        let text = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        let text =
+            format!("SELECT {OPENER} FROM {OPENERS} WHERE agent = ?1 AND id = ?2 ORDER BY openers.rowid");
         self.all(&text, (&key.agent, &key.id), OpenerRow::read)
     }
 
@@ -169,17 +183,21 @@ impl Index {
         let by_id = "SELECT n.agent, n.of, n.title FROM names n JOIN sessions s ON s.agent = n.agent AND s.id = n.of \
                      WHERE n.is_leaf = 0 ORDER BY n.holder";
         let by_leaf = format!(
-            "SELECT {}, o.agent, o.session, n.title FROM names n \
-             JOIN openers o ON o.agent = n.agent AND o.leaf = n.of WHERE n.is_leaf = 1 ORDER BY n.of, n.holder",
-            OPENER.split(", ").map(|name| format!("o.{name}")).collect::<Vec<_>>().join(", ")
+            "SELECT {OPENER}, agent, id FROM {OPENERS_FIRST} WHERE leaf = ?1 AND agent = ?2 ORDER BY openers.rowid"
         );
-        let read = |row: &Row<'_>| {
-            let key = SessionKey { agent: row.get(6)?, id: row.get(7)? };
-            Ok((OpenerRow::read(row)?, key, row.get::<_, String>(8)?))
-        };
+        let of_leaves = "SELECT agent, of, title FROM names WHERE is_leaf = 1 ORDER BY of, holder";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let mut of_leaf: Vec<(OpenerRow, SessionKey, String)> = Vec::new();
+        for (agent, leaf, title) in self.all::<(String, String, String)>(of_leaves, [], read)? {
+            let opener = |row: &Row<'_>| {
+                Ok((OpenerRow::read(row)?, SessionKey { agent: row.get(6)?, id: row.get(7)? }))
+            };
+            let openers = self.all(&by_leaf, (Id(leaf), agent), opener)?.into_iter();
+            of_leaf.extend(openers.map(|(row, key)| (row, key, title.clone())));
+        }
         let mut newest: HashMap<SessionKey, (Option<Timestamp>, String)> = HashMap::new();
         // A leaf copied into several sessions names the original.
-        for group in self.all(&by_leaf, [], read)?.chunk_by(|a, b| a.0.leaf == b.0.leaf) {
+        for group in of_leaf.chunk_by(|a, b| a.0.leaf == b.0.leaf) {
             let Some((row, key, title)) = group.iter().min_by_key(|(row, key, _)| claim(row, &key.id)) else {
                 continue;
             };
@@ -201,8 +219,8 @@ impl Writer<'_> {
     /// Replaces the openers of a session. Those before the first difference stay.
     pub fn put_openers(&self, key: &SessionKey, openers: &mut Spool<OpenerRow>) -> Result<(), Error> {
         let mut before = self.openers_before(key)?.into_iter().peekable();
-        let text =
-            format!("INSERT INTO openers (agent, session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+        let session = self.number_of(key)?;
+        let text = format!("INSERT INTO openers (session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
         openers.each(|row| {
             let name = spool::name_of(&row);
             if before.next_if(|(_, before)| *before == name).is_some() {
@@ -210,17 +228,8 @@ impl Writer<'_> {
             }
             self.drop_openers(before.by_ref())?;
             let started_at = row.started_at.map(Timestamp::as_millis);
-            let params = (
-                &key.agent,
-                &key.id,
-                &row.event,
-                &row.native,
-                &row.leaf,
-                row.own,
-                started_at,
-                &row.copied_from,
-            );
-            self.run(&text, params)
+            let (native, leaf) = (Id(row.native), row.leaf.map(Id));
+            self.run(&text, (session, &row.event, native, leaf, row.own, started_at, &row.copied_from))
         })?;
         self.drop_openers(before)
     }
@@ -234,8 +243,9 @@ impl Writer<'_> {
 
     /// The present openers of a session: the row of each, and its name.
     fn openers_before(&self, key: &SessionKey) -> Result<Vec<(i64, u64)>, Error> {
-        let text =
-            format!("SELECT {OPENER}, rowid FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        let text = format!(
+            "SELECT {OPENER}, openers.rowid FROM {OPENERS} WHERE agent = ?1 AND id = ?2 ORDER BY openers.rowid"
+        );
         let name = |row: &Row<'_>| Ok((row.get(6)?, spool::name_of(&OpenerRow::read(row)?)));
         let read = || -> rusqlite::Result<Vec<(i64, u64)>> {
             let mut statement = self.connection.prepare_cached(&text)?;

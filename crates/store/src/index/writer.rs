@@ -5,7 +5,7 @@ use retro_text::redact;
 use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 
 use super::rows::{self, path_bytes};
@@ -20,6 +20,8 @@ pub struct Writer<'a> {
     pub(super) path: &'a Path,
     /// The number of this transaction among all changes, once it has changed anything.
     pub(super) change: Cell<Option<i64>>,
+    /// The session that was asked for last, with its number.
+    pub(super) last: RefCell<Option<(SessionKey, i64)>>,
 }
 
 impl Index {
@@ -33,7 +35,12 @@ impl Index {
         &self,
         work: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let writer = Writer { connection: &self.connection, path: &self.path, change: Cell::new(None) };
+        let writer = Writer {
+            connection: &self.connection,
+            path: &self.path,
+            change: Cell::new(None),
+            last: RefCell::new(None),
+        };
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(Error::index(&self.path))?;
         let value = work(&writer)?;
@@ -150,6 +157,9 @@ impl Writer<'_> {
         for (_, table, rows) in kept::tables() {
             self.clear_rows(table, rows, key)?;
         }
+        // Last: the rows of other tables are found by it.
+        self.run("DELETE FROM keys WHERE agent = ?1 AND id = ?2", (&key.agent, &key.id))?;
+        self.last.take();
         self.note_removed(key, "")
     }
 
@@ -160,8 +170,14 @@ impl Writer<'_> {
                 let text = format!("DELETE FROM {table} WHERE agent = ?1 AND {column} = ?2");
                 self.run(&text, (&key.agent, &key.id))
             }
+            Rows::Key => {
+                let text = format!(
+                    "DELETE FROM {table} WHERE session = (SELECT session FROM keys WHERE agent = ?1 AND id = ?2)"
+                );
+                self.run(&text, (&key.agent, &key.id))
+            }
             Rows::Owner => self.run(&format!("DELETE FROM {table} WHERE owner = ?1"), [place::owner_of(key)]),
-            Rows::Number | Rows::Many => Ok(()),
+            Rows::Number | Rows::Many | Rows::Last => Ok(()),
         }
     }
 

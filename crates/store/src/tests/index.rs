@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::*;
 use crate::{
-    Changes, Error, FailureRow, Follow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, Spool,
-    TurnRow,
+    Changes, Error, FailureRow, Follow, Made, Mark, OpenerRow, PlaceRow, Responses, SessionRow, SourceRow,
+    Spool, TurnRow,
 };
 
 fn place(path: &str) -> PlaceRow {
@@ -137,6 +137,57 @@ fn the_last_turn_of_each_thread_is_found() {
     index.write(|writer| writer.put_turns(&key(), &mut spool(&turns))).unwrap();
     assert_eq!(index.last_turns(&key()).unwrap(), [turns[1].clone(), turns[4].clone()]);
     assert_eq!(index.last_turns(&SessionKey::new("claude", "another")).unwrap(), []);
+}
+
+#[test]
+fn turns_of_one_session_are_counted_like_those_of_all() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let opener = |event: &str, native: &str, own: u8, copied_from: Option<&str>| OpenerRow {
+        event: event.to_owned(),
+        native: native.to_owned(),
+        leaf: None,
+        own,
+        started_at: None,
+        copied_from: copied_from.map(str::to_owned),
+    };
+    let uuid = format!("{}-0000-4000-8000-{}", "0".repeat(8), "0".repeat(12));
+    let sessions = [
+        ("claude", "first", vec![opener("m:1", &uuid, 2, None), opener("m:2", "n2", 2, None)]),
+        ("claude", "copy", vec![opener("m:1", &uuid, 1, None), opener("m:2", "n3", 2, None)]),
+        ("claude", "says", vec![opener("m:1", "n4", 2, Some("first")), opener("m:2", "n5", 2, None)]),
+        ("claude", "twice", vec![opener("m:1", "n6", 2, None), opener("m:2", "n6", 2, None)]),
+        ("codex", "other", vec![opener("m:1", &uuid, 1, None), opener("m:2", "n2", 1, None)]),
+    ];
+    index
+        .write(|writer| {
+            for (agent, id, openers) in &sessions {
+                let key = SessionKey::new(*agent, *id);
+                let own =
+                    |turn: TurnRow| TurnRow { agent: key.agent.clone(), session: key.id.clone(), ..turn };
+                let mut rows = Spool::default();
+                for number in [1, 2, 3] {
+                    rows.push(&own(turn(&format!("m:{number}"), number, 1)))?;
+                }
+                writer.put_turns(&key, &mut rows)?;
+                let mut rows = Spool::default();
+                openers.iter().try_for_each(|row| rows.push(row))?;
+                writer.put_openers(&key, &mut rows)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let all = index.turn_counts().unwrap();
+    let counts: Vec<u64> = sessions.iter().map(|(agent, id, _)| all[&SessionKey::new(*agent, *id)]).collect();
+    assert_eq!(counts, [3, 2, 2, 2, 3]);
+    for (key, count) in all {
+        assert_eq!(index.turn_count_of(&key).unwrap(), count, "{key}");
+    }
+    let copies = index.copies_of(&SessionKey::new("claude", "copy")).unwrap();
+    assert_eq!(copies, [("m:1".to_owned(), SessionKey::new("claude", "first"))].into());
+    index.write(|writer| writer.forget_session(&SessionKey::new("claude", "first"))).unwrap();
+    assert_eq!(index.turn_count_of(&SessionKey::new("claude", "first")).unwrap(), 0);
+    assert_eq!(index.turn_count_of(&SessionKey::new("claude", "copy")).unwrap(), 3, "it has no original now");
 }
 
 #[test]
