@@ -7,12 +7,14 @@ mod spent;
 
 use retro_insight::{Digest, Prices, Reading, SIGNALS, by_id};
 use retro_model::SessionKey;
-use retro_store::{DIGESTS, Store};
+use retro_store::{DIGESTS, Export, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
 
 use crate::{Config, Error};
+use aggregates::Aggregates;
 pub use spent::spent;
 
 /// A row of `readings.jsonl`.
@@ -131,9 +133,11 @@ pub fn is_known(config: &Config, name: &str) -> bool {
 
 /// What the files hold that an earlier run wrote. `None` if there was none.
 pub fn earlier(store: &Store) -> Result<Option<Wanted>, Error> {
-    let rows = kept(store)?;
-    let sessions: BTreeSet<String> = rows.iter().map(|row| row.session_id.clone()).collect();
-    let signals: BTreeSet<String> = rows.into_iter().map(|row| row.signal).collect();
+    let (mut sessions, mut signals) = (BTreeSet::new(), BTreeSet::new());
+    for row in kept(store)? {
+        sessions.insert(row.session_id);
+        signals.insert(row.signal);
+    }
     if signals.is_empty() {
         return Ok(None);
     }
@@ -142,60 +146,87 @@ pub fn earlier(store: &Store) -> Result<Option<Wanted>, Error> {
 }
 
 /// Writes the three files from the digests that are wanted; `cost` knows what a session
-/// and its sub-agents cost. Rows of others stay.
+/// and its sub-agents cost. Rows of others stay. Holds the rows of one session at a time.
 pub fn run(
     store: &Store,
     config: &Config,
     wanted: &Wanted,
     cost: &dyn Fn(&SessionKey, &Digest) -> Option<Prices>,
 ) -> Result<Ran, Error> {
-    let mut all: BTreeMap<(String, String, String), Row> = BTreeMap::new();
-    if !wanted.clean {
-        for row in kept(store)? {
-            all.insert((row.agent.clone(), row.session_id.clone(), row.signal.clone()), row);
-        }
-    }
+    let before = if wanted.clean { Box::new(std::iter::empty()) } else { kept(store)? };
+    let mut before = before.peekable();
     let mut ran = Ran::default();
+    let mut out = Out { file: store.signals_export(READINGS)?, aggregates: Aggregates::default(), rows: 0 };
     for key in store.session_keys()? {
+        let is_earlier = |row: &Row| (&*row.agent, &*row.session_id) < (&*key.agent, &*key.id);
+        while let Some(row) = before.next_if(is_earlier) {
+            out.put(&row)?;
+        }
+        let is_of_it = |row: &Row| (&*row.agent, &*row.session_id) == (&*key.agent, &*key.id);
+        let mut all: BTreeMap<String, Row> = BTreeMap::new();
+        while let Some(row) = before.next_if(is_of_it) {
+            all.insert(row.signal.clone(), row);
+        }
         let chosen = wanted.clean
             || (wanted.agent.as_ref().is_none_or(|agent| *agent == key.agent)
                 && (wanted.sessions.is_empty() || wanted.sessions.contains(&key.id)));
-        if !chosen {
-            continue;
-        }
-        let Some(digest) = store.object::<Digest>(&DIGESTS, &key)? else { continue };
-        ran.sessions += 1;
-        let prices = cost(&key, &digest);
-        for row in rows(&digest, config, prices.as_ref()) {
-            if wanted.clean || wanted.signals.is_empty() || wanted.signals.contains(&row.signal) {
-                ran.readings += 1;
-                all.insert((row.agent.clone(), row.session_id.clone(), row.signal.clone()), row);
+        let digest = if chosen { store.object::<Digest>(&DIGESTS, &key)? } else { None };
+        if let Some(digest) = digest {
+            ran.sessions += 1;
+            let prices = cost(&key, &digest);
+            for row in rows(&digest, config, prices.as_ref()) {
+                if wanted.clean || wanted.signals.is_empty() || wanted.signals.contains(&row.signal) {
+                    ran.readings += 1;
+                    all.insert(row.signal.clone(), row);
+                }
             }
         }
+        all.values().try_for_each(|row| out.put(row))?;
     }
-    ran.total = all.len() as u64;
-    write(store, all.values())?;
-    Ok(ran)
-}
-
-/// Rows of an earlier run; a line that cannot be read is left out.
-fn kept(store: &Store) -> Result<Vec<Row>, Error> {
-    let Some(bytes) = store.signals("readings.jsonl")? else { return Ok(Vec::new()) };
-    Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
-}
-
-fn write<'r>(store: &Store, rows: impl Iterator<Item = &'r Row> + Clone) -> Result<(), Error> {
-    let mut lines = Vec::new();
-    for row in rows.clone() {
-        lines.extend(serde_json::to_vec(row).unwrap_or_default());
-        lines.push(b'\n');
-    }
-    store.put_signals("readings.jsonl", &lines)?;
-    let aggregates = aggregates::of(rows.clone());
+    before.try_for_each(|row| out.put(&row))?;
+    ran.total = out.rows;
+    let Out { file, aggregates, .. } = out;
+    file.finish()?;
     let text = serde_json::to_vec_pretty(&aggregates.json()).unwrap_or_default();
     store.put_signals("aggregates.json", &text)?;
     store.put_signals("summary.md", aggregates.summary().as_bytes())?;
-    Ok(())
+    Ok(ran)
+}
+
+/// The file of all rows, by agent, session and signal.
+const READINGS: &str = "readings.jsonl";
+
+/// Rows on their way to the file.
+struct Out {
+    file: Export,
+    aggregates: Aggregates,
+    rows: u64,
+}
+
+impl Out {
+    fn put(&mut self, row: &Row) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(row).unwrap_or_default();
+        line.push(b'\n');
+        self.file.put(&line)?;
+        self.aggregates.add(row);
+        self.rows += 1;
+        Ok(())
+    }
+}
+
+/// Rows of an earlier run, by agent, session and signal; a line that cannot be read is left out.
+fn kept(store: &Store) -> Result<Box<dyn Iterator<Item = Row>>, Error> {
+    let read = || -> Result<_, Error> {
+        let lines = store.signals(READINGS)?.into_iter().flat_map(|file| file.split(b'\n'));
+        Ok(lines.map_while(Result::ok).filter_map(|line| serde_json::from_slice::<Row>(&line).ok()))
+    };
+    let name = |row: Row| (row.agent, row.session_id, row.signal);
+    if read()?.map(name).is_sorted_by(|a, b| a < b) {
+        return Ok(Box::new(read()?));
+    }
+    // Not as we wrote it.
+    let all: BTreeMap<_, Row> = read()?.map(|row| (name(row.clone()), row)).collect();
+    Ok(Box::new(all.into_values()))
 }
 
 /// Every signal that can be asked for: retro's and the user's.

@@ -59,6 +59,7 @@ pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS, SESSIONS};
 pub use error::Error;
 pub use evict::{RawRoom, SWEEPS};
+pub use exports::Export;
 pub use forget::Holds;
 pub use index::{
     BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,

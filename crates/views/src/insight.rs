@@ -170,24 +170,25 @@ pub struct OutcomeView {
     pub outcome: retro_insight::Outcome,
 }
 
-/// Sessions with their digests.
-pub(crate) fn digested(
+/// Gives sessions with their digests to `take`, one by one: together they may be larger than
+/// memory. Says how many sessions have no digest.
+pub(crate) fn each_digest(
     world: &World,
     config: &Config,
     store: &Store,
     options: &ListOptions,
-) -> Result<(Vec<(SessionView, Digest)>, u64), Error> {
+    mut take: impl FnMut(SessionView, Digest),
+) -> Result<u64, Error> {
     let listed = list(world, config, options)?;
-    let mut with = Vec::new();
     let mut without = 0;
     for session in listed.sessions.into_iter().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
         match store.object::<Digest>(&DIGESTS, &key)? {
-            Some(digest) => with.push((session, digest)),
+            Some(digest) => take(session, digest),
             None => without += 1,
         }
     }
-    Ok((with, without))
+    Ok(without)
 }
 
 /// Real sessions by outcome, with the evidence. If `all` is set, includes all sessions.
@@ -198,13 +199,12 @@ pub fn outcomes(
     options: &ListOptions,
     all: bool,
 ) -> Result<OutcomesView, Error> {
-    let (digested, undigested) = digested(world, config, store, options)?;
     let (mut counts, mut left_out) = (BTreeMap::new(), BTreeMap::new());
     let mut sessions = Vec::new();
-    for (session, digest) in digested {
+    let undigested = each_digest(world, config, store, options, |session, digest| {
         if !all && !digest.quality.real {
             *left_out.entry(digest.quality.rule).or_default() += 1;
-            continue;
+            return;
         }
         *counts.entry(digest.outcome.value.as_str()).or_default() += 1;
         sessions.push(OutcomeView {
@@ -217,6 +217,6 @@ pub fn outcomes(
             real: digest.quality.real,
             outcome: digest.outcome,
         });
-    }
+    })?;
     Ok(OutcomesView { schema: "retro.outcome/1", counts, left_out, sessions, undigested })
 }

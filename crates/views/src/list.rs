@@ -194,7 +194,9 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     let fitting = sessions.len();
     sessions.retain(|session| options.children || !session.is_below);
     let below = fitting - sessions.len();
-    if !rows.is_empty() {
+    // An order that needs none of it leaves it to the sessions that are listed.
+    let is_needed = matches!(options.sort, Sort::Cost | Sort::Turns) || options.outcome.is_some();
+    if is_needed && !rows.is_empty() {
         figures::fill(world, config, &mut sessions)?;
     }
     if let Some(outcome) = &options.outcome {
@@ -206,6 +208,9 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     let grown = sessions.iter().filter(|session| session.captured && !session.up_to_date).count();
     let only_here = sessions.iter().filter(|session| !session.on_disk).count();
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
+    if !is_needed && !rows.is_empty() {
+        figures::fill(world, config, &mut sessions)?;
+    }
     titles::tell_apart(config, &mut sessions);
     Ok(ListView {
         schema: "retro.list/1",

@@ -10,9 +10,10 @@ use retro_store::Store;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+use bounds::Bounding;
 pub use bounds::CostBounds;
 
-use crate::insight::digested;
+use crate::insight::each_digest;
 use crate::patterns::{DetectQuestion, detect};
 use crate::{Error, ListOptions, SessionView};
 
@@ -183,70 +184,125 @@ pub fn report(
     store: &Store,
     options: &ListOptions,
 ) -> Result<ReportView, Error> {
-    let (all, undigested) = digested(world, config, store, options)?;
-    let real: Vec<&(SessionView, Digest)> = all.iter().filter(|(_, digest)| digest.quality.real).collect();
-    let mut view = ReportView {
-        schema: "retro.report/1",
-        sessions: all.len() as u64,
-        real: real.len() as u64,
-        undigested,
-        from: all.iter().filter_map(|(_, digest)| digest.started_at).min(),
-        until: all.iter().filter_map(|(_, digest)| digest.ended_at).max(),
-        agents: BTreeMap::new(),
-        outcomes: BTreeMap::new(),
-        cost_usd: None,
-        cost_complete: undigested == 0,
-        cost_bounds: None,
-        active_seconds: 0,
-        commits: 0,
-        lines_added: 0,
-        lines_removed: 0,
-        projects: Vec::new(),
-        commands: Vec::new(),
-        tools: Vec::new(),
-        errors: recurring(&all),
-        corrections: Vec::new(),
-        patterns: patterns(world, config, store, options)?,
-        findings: findings(&real),
-    };
-    let (mut projects, mut commands, mut tools) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for (session, digest) in &all {
-        *view.agents.entry(session.agent.clone()).or_default() += 1;
-        match session.cost_usd {
-            Some(usd) => view.cost_usd = Some(view.cost_usd.unwrap_or(0.0) + usd),
-            None => view.cost_complete = false,
-        }
-        view.cost_complete &= session.cost_complete;
-        view.active_seconds += number(digest, "active_seconds");
-        view.commits += number(digest, "git_commits_made_during");
-        view.lines_added += digest.lines.added;
-        view.lines_removed += digest.lines.removed;
-        count(&mut projects, session.project.as_deref().unwrap_or("(none)"), 1, 0);
-        for (name, runs) in &digest.runs {
-            count(&mut commands, name, runs.count, runs.failed);
-        }
-        for (tool, calls) in &digest.tools {
-            count(&mut tools, tool, *calls, 0);
-        }
-    }
+    let mut sums = Sums::default();
+    let undigested =
+        each_digest(world, config, store, options, |session, digest| sums.add(session, &digest))?;
+    let Sums { mut view, real, bounds, projects, commands, tools, errors, mut corrections, findings } = sums;
+    view.undigested = undigested;
+    view.cost_complete = bounds.is_complete && undigested == 0;
     if !view.cost_complete {
-        view.cost_bounds = Some(CostBounds::of(all.iter().map(|(session, _)| session), undigested));
+        view.cost_bounds = Some(bounds.finish(undigested));
     }
-    let mut corrections: Vec<(f64, Corrected)> = Vec::new();
-    for (session, digest) in &real {
-        *view.outcomes.entry(digest.outcome.value.as_str()).or_default() += 1;
-        let mut sure: Vec<_> = digest.corrections.iter().filter(|correction| is_told(correction)).collect();
-        sure.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-        corrections.extend(sure.into_iter().take(CORRECTIONS_OF_ONE).map(|correction| {
-            let (session, event_id) = (session.short_id.clone(), correction.event_id.clone());
-            (correction.confidence, Corrected { session, event_id, text: correction.text.clone() })
-        }));
-    }
+    view.real = real;
+    view.errors = recurring(errors);
+    view.findings = told(findings, real);
+    view.patterns = patterns(world, config, store, options)?;
     // The most certain first; among equals, the newest.
     corrections.sort_by(|a, b| b.0.total_cmp(&a.0));
     view.corrections = corrections.into_iter().map(|(_, correction)| correction).take(TOP).collect();
     (view.projects, view.commands, view.tools) = (top(projects), top(commands), top(tools));
     Ok(view)
+}
+
+/// What digests say together, as far as they were looked at.
+struct Sums {
+    /// With what is a sum or a bound.
+    view: ReportView,
+    real: u64,
+    bounds: Bounding,
+    projects: Counts,
+    commands: Counts,
+    tools: Counts,
+    errors: BTreeMap<String, RecurringError>,
+    corrections: Vec<(f64, Corrected)>,
+    /// The sessions that each rule found.
+    findings: Vec<BTreeSet<String>>,
+}
+
+impl Default for Sums {
+    fn default() -> Sums {
+        let view = ReportView {
+            schema: "retro.report/1",
+            sessions: 0,
+            real: 0,
+            undigested: 0,
+            from: None,
+            until: None,
+            agents: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            cost_usd: None,
+            cost_complete: true,
+            cost_bounds: None,
+            active_seconds: 0,
+            commits: 0,
+            lines_added: 0,
+            lines_removed: 0,
+            projects: Vec::new(),
+            commands: Vec::new(),
+            tools: Vec::new(),
+            errors: Vec::new(),
+            corrections: Vec::new(),
+            patterns: Vec::new(),
+            findings: Vec::new(),
+        };
+        Sums {
+            view,
+            real: 0,
+            bounds: Bounding::default(),
+            projects: Counts::new(),
+            commands: Counts::new(),
+            tools: Counts::new(),
+            errors: BTreeMap::new(),
+            corrections: Vec::new(),
+            findings: vec![BTreeSet::new(); RULES.len()],
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, session: SessionView, digest: &Digest) {
+        let view = &mut self.view;
+        view.sessions += 1;
+        view.from = [view.from, digest.started_at].into_iter().flatten().min();
+        view.until = [view.until, digest.ended_at].into_iter().flatten().max();
+        *view.agents.entry(session.agent.clone()).or_default() += 1;
+        if let Some(usd) = session.cost_usd {
+            view.cost_usd = Some(view.cost_usd.unwrap_or(0.0) + usd);
+        }
+        self.bounds.add(&session);
+        view.active_seconds += number(digest, "active_seconds");
+        view.commits += number(digest, "git_commits_made_during");
+        view.lines_added += digest.lines.added;
+        view.lines_removed += digest.lines.removed;
+        count(&mut self.projects, session.project.as_deref().unwrap_or("(none)"), 1, 0);
+        for (name, runs) in &digest.runs {
+            count(&mut self.commands, name, runs.count, runs.failed);
+        }
+        for (tool, calls) in &digest.tools {
+            count(&mut self.tools, tool, *calls, 0);
+        }
+        add_errors(&mut self.errors, &session, digest);
+        if digest.quality.real {
+            self.add_real(&session, digest);
+        }
+    }
+
+    /// What only real work counts for.
+    fn add_real(&mut self, session: &SessionView, digest: &Digest) {
+        self.real += 1;
+        *self.view.outcomes.entry(digest.outcome.value.as_str()).or_default() += 1;
+        let mut sure: Vec<_> = digest.corrections.iter().filter(|correction| is_told(correction)).collect();
+        sure.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        self.corrections.extend(sure.into_iter().take(CORRECTIONS_OF_ONE).map(|correction| {
+            let (session, event_id) = (session.short_id.clone(), correction.event_id.clone());
+            (correction.confidence, Corrected { session, event_id, text: correction.text.clone() })
+        }));
+        for (rule, sessions) in RULES.iter().zip(&mut self.findings) {
+            if (rule.holds)(digest) {
+                sessions.insert(session.short_id.clone());
+            }
+        }
+    }
 }
 
 /// True if a correction is certain enough and makes sense alone.
@@ -278,27 +334,28 @@ fn top(counts: Counts) -> Vec<Counted> {
     all
 }
 
-/// Collects errors over sessions.
-fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
-    let mut errors: BTreeMap<&str, RecurringError> = BTreeMap::new();
-    for (session, digest) in all {
-        for error in &digest.errors {
-            let entry = errors.entry(&error.fingerprint).or_insert_with(|| RecurringError {
-                fingerprint: error.fingerprint.clone(),
-                sample: error.sample.clone(),
-                varies: false,
-                count: 0,
-                fixed: true,
-                open: 0,
-                sessions: Vec::new(),
-            });
-            entry.varies |= entry.sample != error.sample;
-            entry.count += error.count;
-            entry.fixed &= error.fixed;
-            entry.open += u64::from(!error.fixed);
-            entry.sessions.push(session.short_id.clone());
-        }
+/// Adds the errors of a session to those of others.
+fn add_errors(errors: &mut BTreeMap<String, RecurringError>, session: &SessionView, digest: &Digest) {
+    for error in &digest.errors {
+        let entry = errors.entry(error.fingerprint.clone()).or_insert_with(|| RecurringError {
+            fingerprint: error.fingerprint.clone(),
+            sample: error.sample.clone(),
+            varies: false,
+            count: 0,
+            fixed: true,
+            open: 0,
+            sessions: Vec::new(),
+        });
+        entry.varies |= entry.sample != error.sample;
+        entry.count += error.count;
+        entry.fixed &= error.fixed;
+        entry.open += u64::from(!error.fixed);
+        entry.sessions.push(session.short_id.clone());
     }
+}
+
+/// The errors that recur, the most frequent first.
+fn recurring(errors: BTreeMap<String, RecurringError>) -> Vec<RecurringError> {
     let mut errors: Vec<RecurringError> =
         errors.into_values().filter(|error| error.sessions.len() > 1 || error.count > 2).collect();
     errors.sort_by_key(|error| std::cmp::Reverse((error.sessions.len(), error.count)));
@@ -365,20 +422,14 @@ const RULES: &[Rule] = &[
     },
 ];
 
-fn findings(real: &[&(SessionView, Digest)]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for rule in RULES {
-        let sessions: BTreeSet<&str> = real
-            .iter()
-            .filter(|(_, digest)| (rule.holds)(digest))
-            .map(|(session, _)| session.short_id.as_str())
-            .collect();
-        if !sessions.is_empty() {
-            let count = sessions.len() as u64;
-            let text = format!("{count} of {} sessions {}", real.len(), rule.says);
-            let sessions = sessions.into_iter().take(TOP).map(str::to_owned).collect();
-            findings.push(Finding { rule: rule.name, text, advice: rule.advice, count, sessions });
-        }
-    }
-    findings
+/// The rules that found something, of so many sessions with real work.
+fn told(found: Vec<BTreeSet<String>>, real: u64) -> Vec<Finding> {
+    let found = RULES.iter().zip(found).filter(|(_, sessions)| !sessions.is_empty());
+    let finding = |(rule, sessions): (&Rule, BTreeSet<String>)| {
+        let count = sessions.len() as u64;
+        let text = format!("{count} of {real} sessions {}", rule.says);
+        let sessions = sessions.into_iter().take(TOP).collect();
+        Finding { rule: rule.name, text, advice: rule.advice, count, sessions }
+    };
+    found.map(finding).collect()
 }

@@ -1,46 +1,54 @@
 //! Signals over all sessions: counts, means, histograms.
 
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Row;
 
 /// Everything that the rows of one signal say together.
-struct Signal<'r> {
-    first: &'r Row,
-    values: Vec<&'r Value>,
+struct Signal {
+    group: String,
+    kind: String,
+    method: String,
+    unit: String,
+    /// Rows with a value, and without.
+    values: u64,
     missing: u64,
+    /// The values, as far as their kind needs them.
+    numbers: Vec<f64>,
+    counts: BTreeMap<String, u64>,
+    yes: u64,
 }
 
-/// Aggregates of all signals.
-pub(super) struct Aggregates<'r> {
+/// Aggregates of all signals, as far as rows were added.
+#[derive(Default)]
+pub(super) struct Aggregates {
     sessions: u64,
     readings: u64,
-    by_signal: BTreeMap<&'r str, Signal<'r>>,
+    /// Agent and session of the last row.
+    last: Option<(String, String)>,
+    by_signal: BTreeMap<String, Signal>,
 }
 
-/// Aggregates rows.
-pub(super) fn of<'r>(rows: impl Iterator<Item = &'r Row>) -> Aggregates<'r> {
-    let mut sessions = BTreeSet::new();
-    let mut all = Aggregates { sessions: 0, readings: 0, by_signal: BTreeMap::new() };
-    for row in rows {
-        sessions.insert((&row.agent, &row.session_id));
-        all.readings += 1;
-        let signal = all.by_signal.entry(&row.signal).or_insert_with(|| Signal {
-            first: row,
-            values: Vec::new(),
-            missing: 0,
-        });
-        match &row.value {
-            Value::Null => signal.missing += 1,
-            value => signal.values.push(value),
+impl Aggregates {
+    /// Adds a row. Those of a session come one after the other.
+    pub(super) fn add(&mut self, row: &Row) {
+        let is_same = |(agent, id): &(String, String)| *agent == row.agent && *id == row.session_id;
+        if !self.last.as_ref().is_some_and(is_same) {
+            self.sessions += 1;
+            self.last = Some((row.agent.clone(), row.session_id.clone()));
+        }
+        self.readings += 1;
+        if !self.by_signal.contains_key(&row.signal) {
+            self.by_signal.insert(row.signal.clone(), Signal::of(row));
+        }
+        if let Some(signal) = self.by_signal.get_mut(&row.signal) {
+            signal.add(&row.value);
         }
     }
-    all.sessions = sessions.len() as u64;
-    all
 }
 
-impl Aggregates<'_> {
+impl Aggregates {
     /// As `aggregates.json`.
     pub(super) fn json(&self) -> Value {
         let by_signal: Map<String, Value> =
@@ -55,51 +63,71 @@ impl Aggregates<'_> {
             self.sessions, self.readings
         );
         for (name, signal) in &self.by_signal {
-            let line = format!(
-                "| {name} | {} | {} | {} |\n",
-                signal.first.group,
-                signal.values.len(),
-                signal.line()
-            );
+            let line = format!("| {name} | {} | {} | {} |\n", signal.group, signal.values, signal.line());
             text.push_str(&line);
         }
         text
     }
 }
 
-impl Signal<'_> {
-    fn numbers(&self) -> Vec<f64> {
-        let mut numbers: Vec<f64> = self.values.iter().filter_map(|value| value.as_f64()).collect();
+impl Signal {
+    fn of(row: &Row) -> Signal {
+        Signal {
+            group: row.group.clone(),
+            kind: row.kind.clone(),
+            method: row.method.clone(),
+            unit: row.unit.clone(),
+            values: 0,
+            missing: 0,
+            numbers: Vec::new(),
+            counts: BTreeMap::new(),
+            yes: 0,
+        }
+    }
+
+    fn add(&mut self, value: &Value) {
+        if value.is_null() {
+            self.missing += 1;
+            return;
+        }
+        self.values += 1;
+        match self.kind.as_str() {
+            "numeric" => self.numbers.extend(value.as_f64()),
+            "boolean" => self.yes += u64::from(*value == Value::Bool(true)),
+            "categorical" => {
+                let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                *self.counts.entry(name).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn sorted(&self) -> Vec<f64> {
+        let mut numbers = self.numbers.clone();
         numbers.sort_by(f64::total_cmp);
         numbers
     }
 
     fn histogram(&self) -> Vec<(String, u64)> {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for value in &self.values {
-            *counts.entry(value.as_str().map_or_else(|| value.to_string(), str::to_owned)).or_default() += 1;
-        }
-        let mut counts: Vec<_> = counts.into_iter().collect();
+        let mut counts: Vec<_> = self.counts.iter().map(|(name, count)| (name.clone(), *count)).collect();
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         counts
     }
 
     fn json(&self) -> Value {
-        let row = self.first;
         let mut fields = json!({
-            "group": row.group, "kind": row.kind, "method": row.method, "unit": row.unit,
-            "sessions_with_reading": self.values.len(), "sessions_missing": self.missing,
+            "group": self.group, "kind": self.kind, "method": self.method, "unit": self.unit,
+            "sessions_with_reading": self.values, "sessions_missing": self.missing,
         });
-        let numbers = self.numbers();
-        let more = match row.kind.as_str() {
+        let numbers = self.sorted();
+        let more = match self.kind.as_str() {
             "numeric" if !numbers.is_empty() => json!({
                 "min": numbers.first(), "max": numbers.last(), "mean": three(mean(&numbers)),
                 "median": three(quantile(&numbers, 0.5)), "p90": three(quantile(&numbers, 0.9)),
                 "sum": three(numbers.iter().sum()),
             }),
             "boolean" => {
-                let yes = self.values.iter().filter(|value| **value == &Value::Bool(true)).count();
-                let all = self.values.len();
+                let (yes, all) = (self.yes, self.values);
                 let ratio = if all == 0 { 0.0 } else { three(yes as f64 / all as f64) };
                 json!({ "true_count": yes, "false_count": all - yes, "true_ratio": ratio })
             }
@@ -120,8 +148,8 @@ impl Signal<'_> {
     }
 
     fn line(&self) -> String {
-        let numbers = self.numbers();
-        match self.first.kind.as_str() {
+        let numbers = self.sorted();
+        match self.kind.as_str() {
             "numeric" if !numbers.is_empty() => format!(
                 "median {}, p90 {}, max {}",
                 three(quantile(&numbers, 0.5)),
@@ -129,8 +157,7 @@ impl Signal<'_> {
                 three(numbers.last().copied().unwrap_or(0.0))
             ),
             "boolean" => {
-                let yes = self.values.iter().filter(|value| **value == &Value::Bool(true)).count();
-                format!("true in {yes} of {}", self.values.len())
+                format!("true in {} of {}", self.yes, self.values)
             }
             "categorical" => {
                 let parts: Vec<String> = self

@@ -5,9 +5,9 @@ use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
 use retro_insight::Digest;
 use retro_model::SessionKey;
-use retro_store::{DIGESTS, Index, RealDisk, Store};
+use retro_store::{DIGESTS, Index, Made, RealDisk, Store};
 use retro_usage::{By, Figures, Query, report_cells};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::SessionView;
@@ -20,16 +20,20 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let Some(index) = store.index_if_there()? else { return Ok(()) };
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
-    let turns = index.turn_counts()?;
-    let digests = index.made_by("digest")?;
-    let evicted = index.sessions_without_sources()?;
+    let known = match sessions.len() <= ONE_BY_ONE {
+        true => None,
+        false => Some(Known::of(&index)?),
+    };
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
-        let told = digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned);
+        let Told { outcome, evicted, turns } = match &known {
+            Some(known) => known.told(&key),
+            None => Told::asked(&index, &key)?,
+        };
         // A new index, or one that lost a row, lacks the outcome.
-        session.outcome = told.or_else(|| kept_outcome(&store, &key));
-        session.evicted = evicted.contains(&key);
-        session.turns = Some(turns.get(&key).copied().unwrap_or(0));
+        session.outcome = outcome.or_else(|| kept_outcome(&store, &key));
+        session.evicted = evicted;
+        session.turns = Some(turns);
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
             session.cost_complete = figures.cost_complete && session.up_to_date;
@@ -37,6 +41,54 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
         }
     }
     Ok(())
+}
+
+/// So few sessions are asked about one by one: a short list of a large store does not read rows
+/// of all sessions.
+const ONE_BY_ONE: usize = 100;
+
+/// What the index says of one session.
+struct Told {
+    outcome: Option<String>,
+    evicted: bool,
+    turns: u64,
+}
+
+impl Told {
+    fn asked(index: &Index, key: &SessionKey) -> Result<Told, Error> {
+        let made = index.made(key, DIGEST)?;
+        Ok(Told {
+            outcome: made.and_then(|made| outcome_in(&made.output).map(str::to_owned)),
+            evicted: index.is_without_sources(key)?,
+            turns: index.turn_count_of(key)?,
+        })
+    }
+}
+
+/// The stage that leaves outcomes.
+const DIGEST: &str = "digest";
+
+/// The same of all sessions.
+struct Known {
+    turns: HashMap<SessionKey, u64>,
+    digests: HashMap<SessionKey, Made>,
+    evicted: HashSet<SessionKey>,
+}
+
+impl Known {
+    fn of(index: &Index) -> Result<Known, Error> {
+        let (turns, digests) = (index.turn_counts()?, index.made_by(DIGEST)?);
+        Ok(Known { turns, digests, evicted: index.sessions_without_sources()? })
+    }
+
+    fn told(&self, key: &SessionKey) -> Told {
+        let made = self.digests.get(key);
+        Told {
+            outcome: made.and_then(|made| outcome_in(&made.output)).map(str::to_owned),
+            evicted: self.evicted.contains(key),
+            turns: self.turns.get(key).copied().unwrap_or(0),
+        }
+    }
 }
 
 /// The outcome of a session, from its digest.

@@ -25,24 +25,42 @@ pub struct CostBounds {
     pub undigested_sessions: u64,
 }
 
-impl CostBounds {
-    /// Collects the reasons for these sessions.
-    pub(super) fn of<'s>(sessions: impl Iterator<Item = &'s SessionView>, undigested: u64) -> CostBounds {
-        let mut bounds = CostBounds { undigested_sessions: undigested, ..CostBounds::default() };
-        let mut estimated = 0.0;
-        for session in sessions {
-            bounds.grown_sessions += u64::from(!session.up_to_date);
-            let Some(figures) = &session.figures else {
-                bounds.uncosted_sessions += 1;
-                continue;
-            };
-            bounds.unfinished_responses += figures.lower_bound_responses;
-            bounds.unpriced_responses += figures.bounds.unpriced_responses;
-            bounds.undecided_responses += figures.bounds.undecided_responses;
-            bounds.sessions_with_unlogged_answers += u64::from(figures.bounds.has_unlogged_answers);
-            estimated += figures.estimated_cost_usd.or(figures.cost_usd).unwrap_or(0.0);
-        }
-        bounds.estimated_cost_usd = (bounds.unfinished_responses > 0).then_some(estimated);
-        bounds
+/// The reasons, as far as sessions were looked at.
+#[derive(Debug)]
+pub(super) struct Bounding {
+    bounds: CostBounds,
+    estimated: f64,
+    /// Whether the cost of all of them is known and whole.
+    pub is_complete: bool,
+}
+
+impl Default for Bounding {
+    fn default() -> Bounding {
+        Bounding { bounds: CostBounds::default(), estimated: 0.0, is_complete: true }
+    }
+}
+
+impl Bounding {
+    /// Adds the reasons of a session.
+    pub(super) fn add(&mut self, session: &SessionView) {
+        self.is_complete &= session.cost_usd.is_some() && session.cost_complete;
+        let bounds = &mut self.bounds;
+        bounds.grown_sessions += u64::from(!session.up_to_date);
+        let Some(figures) = &session.figures else {
+            bounds.uncosted_sessions += 1;
+            return;
+        };
+        bounds.unfinished_responses += figures.lower_bound_responses;
+        bounds.unpriced_responses += figures.bounds.unpriced_responses;
+        bounds.undecided_responses += figures.bounds.undecided_responses;
+        bounds.sessions_with_unlogged_answers += u64::from(figures.bounds.has_unlogged_answers);
+        self.estimated += figures.estimated_cost_usd.or(figures.cost_usd).unwrap_or(0.0);
+    }
+
+    /// The reasons, with sessions that have no digest.
+    pub(super) fn finish(self, undigested: u64) -> CostBounds {
+        let Bounding { bounds, estimated, .. } = self;
+        let estimated_cost_usd = (bounds.unfinished_responses > 0).then_some(estimated);
+        CostBounds { undigested_sessions: undigested, estimated_cost_usd, ..bounds }
     }
 }
