@@ -19,10 +19,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.
     ("search", &["best", "rank", "text"]),
-    // A store is one type; its methods are in the modules of what they are about.
+    // A store is one type; its methods are in the modules of what they are about. A raw file is
+    // written again through the masks that a store keeps.
     (
         "store",
         &[
+            "archive",
             "documents",
             "evict",
             "forget",
@@ -30,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "journal",
             "kept",
             "lock",
+            "masks",
             "memories",
             "patterns",
             "store",
