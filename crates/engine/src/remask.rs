@@ -26,8 +26,12 @@ pub(crate) fn begin(world: &World, store: &Store, index: &Index) -> Result<(), E
         return Ok(());
     }
     let Some(_lock) = world.lock(store)? else { return Ok(()) };
-    for key in store.session_keys()? {
-        store.remove_caches(&key)?;
+    // A new index has no old rows, and says nothing of the rules under which caches were made.
+    let is_new = index.meta(MADE_WITH)?.is_none();
+    if !is_new {
+        for key in store.session_keys()? {
+            store.remove_caches(&key)?;
+        }
     }
     ITEMS.change(store, |memory: &Memory| {
         let mut memory = memory.clone();
@@ -40,8 +44,7 @@ pub(crate) fn begin(world: &World, store: &Store, index: &Index) -> Result<(), E
         Some(decision)
     })?;
     store.sync_all()?;
-    // A new index has no old rows.
-    if index.meta(MADE_WITH)?.is_none() {
+    if is_new {
         index.write(|index| index.set_meta(RULES, &RULES_VERSION.to_string()))?;
     }
     Ok(())
