@@ -8,8 +8,8 @@
 use retro_model::{Address, Facts, Gap, GapReason};
 use serde::{Deserialize, Serialize};
 
-use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended, Room};
+use crate::oversized::{Oversized, RECORD_BYTES_MAX, Shortened};
 use crate::{Agent, Draft, Format, Out, Parse, Part, Record};
 
 /// Typical number of log bytes per draft.
@@ -41,7 +41,7 @@ pub struct Parsed {
 enum Tail {
     Held(Vec<u8>),
     /// Too many bytes to hold.
-    Giant(Box<Giant>),
+    Oversized(Box<Oversized>),
 }
 
 impl Tail {
@@ -52,20 +52,20 @@ impl Tail {
     fn len(&self) -> u64 {
         match self {
             Tail::Held(bytes) => bytes.len() as u64,
-            Tail::Giant(giant) => giant.length(),
+            Tail::Oversized(oversized) => oversized.length(),
         }
     }
 
     fn feed(&mut self, more: &[u8]) {
         match self {
-            Tail::Giant(giant) => giant.feed(more),
+            Tail::Oversized(oversized) => oversized.feed(more),
             Tail::Held(bytes) if bytes.len() + more.len() <= RECORD_BYTES_MAX => {
                 bytes.extend_from_slice(more)
             }
             Tail::Held(bytes) => {
-                let mut giant = Giant::new(&std::mem::take(bytes));
-                giant.feed(more);
-                *self = Tail::Giant(Box::new(giant));
+                let mut oversized = Oversized::new(&std::mem::take(bytes));
+                oversized.feed(more);
+                *self = Tail::Oversized(Box::new(oversized));
             }
         }
     }
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
                 self.tail.feed(line);
                 match std::mem::replace(&mut self.tail, Tail::Held(Vec::new())) {
                     Tail::Held(line) => self.line(&line),
-                    Tail::Giant(giant) => self.giant_line(giant.finish()),
+                    Tail::Oversized(oversized) => self.oversized_line(oversized.finish()),
                 }
             }
             bytes = rest;
@@ -153,11 +153,13 @@ impl<'a> Reader<'a> {
             (Format::Opaque | Format::Files, _) => {}
             (Format::Json, Tail::Held(tail)) if tail.iter().all(u8::is_ascii_whitespace) => {}
             (Format::Json, Tail::Held(tail)) => self.line(&tail),
-            (Format::Json, Tail::Giant(giant)) => self.giant_line(giant.finish()),
+            (Format::Json, Tail::Oversized(oversized)) => self.oversized_line(oversized.finish()),
             (Format::JsonLines, Tail::Held(tail)) if clean(&tail).0.is_empty() => self.nul_gap(&tail),
             (Format::JsonLines, Tail::Held(tail)) => self.last_line(&tail),
-            (Format::JsonLines, Tail::Giant(giant)) if giant.is_whole() => self.giant_line(giant.finish()),
-            (Format::JsonLines, Tail::Giant(_)) => self.pending(),
+            (Format::JsonLines, Tail::Oversized(oversized)) if oversized.is_whole() => {
+                self.oversized_line(oversized.finish())
+            }
+            (Format::JsonLines, Tail::Oversized(_)) => self.pending(),
         }
         Parsed { part: self.part, bytes, out: self.out }
     }
@@ -192,18 +194,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the shortened form of a line that was too long to hold.
-    fn giant_line(&mut self, giant: Shortened) {
+    fn oversized_line(&mut self, oversized: Shortened) {
         let offset = self.line_end;
         self.records += 1;
-        self.line_end += giant.length + 1;
-        if let Some(first) = self.record(&giant.content, offset, giant.length, giant.nul) {
+        self.line_end += oversized.length + 1;
+        if let Some(first) = self.record(&oversized.content, offset, oversized.length, oversized.nul) {
             let drafts = &mut self.out.drafts[first..];
-            drafts.iter_mut().for_each(|draft| draft.event.truncated |= giant.cut);
-            note_content(drafts, || giant.hash);
+            drafts.iter_mut().for_each(|draft| draft.event.truncated |= oversized.cut);
+            note_content(drafts, || oversized.hash);
         }
-        if giant.cut {
+        if oversized.cut {
             let address = self.here();
-            let detail = Some(format!("a record of {} bytes, of which long texts were cut", giant.length));
+            let detail =
+                Some(format!("a record of {} bytes, of which long texts were cut", oversized.length));
             self.out.gaps.push(Gap { detail, ..Gap::at(&address, offset, GapReason::Oversized) });
         }
     }

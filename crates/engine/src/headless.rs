@@ -5,8 +5,8 @@
 //! so that our runs are never captured as the user's work. Its redacted output is kept under
 //! `headless/` in the store.
 
-mod desk;
 pub(crate) mod process;
+mod run_folder;
 mod spent;
 
 pub(crate) use spent::forget;
@@ -26,7 +26,7 @@ use retro_store::Store;
 use serde_json::Value;
 
 use crate::World;
-use desk::Desk;
+use run_folder::RunFolder;
 
 /// Time limit of one run.
 pub const LIMIT: Duration = Duration::from_secs(900);
@@ -135,15 +135,16 @@ pub fn run(
     let path = OsString::from((world.own_env)("PATH").unwrap_or_default());
     let program = find(miner.program(), &path).ok_or(Error::Absent(miner.program()))?;
     let failed = |source| Error::Run { program: miner.program(), source };
-    let desk = Desk::new(store, &*world.disk).map_err(failed)?;
+    let folder = RunFolder::new(store, &*world.disk).map_err(failed)?;
     let mut command = Command::new(program);
-    command.args(miner.run.arguments(&desk.files()));
-    command.current_dir(desk.files().work).env("PATH", &path).env(OUR_RUN, "1");
+    command.args(miner.run.arguments(&folder.files()));
+    command.current_dir(folder.files().work).env("PATH", &path).env(OUR_RUN, "1");
     let ended = process::run(command, headless::input(episode), limit).map_err(failed)?;
     let text = String::from_utf8_lossy(&ended.output);
-    let stream = desk::keep(store, &*world.disk, &miner.method(), &episode.key, redacted(&text).as_bytes())
-        .map_err(Error::Keep)?;
-    let said = miner.run.said(&text, desk.read_answer());
+    let stream =
+        run_folder::keep(store, &*world.disk, &miner.method(), &episode.key, redacted(&text).as_bytes())
+            .map_err(Error::Keep)?;
+    let said = miner.run.said(&text, folder.read_answer());
     let Some(status) = ended.status else {
         return Err(Error::Late { program: miner.program(), seconds: limit.as_secs() });
     };

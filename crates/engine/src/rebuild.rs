@@ -12,7 +12,7 @@ use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, recapture, reconcile, trouble};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, damage, memory, recapture, reconcile};
 
 /// Makes a lost index again by an ordinary sync, so that a question can be answered. Returns
 /// whether it did: it does nothing if there is an index, if the store has no session, or if another
@@ -238,7 +238,7 @@ fn retake(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Vec<SessionKey>, Vec<PathBuf>), Error> {
     let (mut taken, mut aside) = (Vec::new(), Vec::new());
-    for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
+    for trouble in damage::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
         // Otherwise the rows of the old files would count as rows of the new ones.
         let Some(lock) = world.lock(store)? else { return Ok((taken, aside)) };
         let index = store.index()?;

@@ -14,7 +14,7 @@ use crate::remains::Remains;
 use crate::session_row::{facts_of, merged_facts, session_row};
 use crate::stage::{Input, Stage, StampInputs, When, Work};
 use crate::stages::digest;
-use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
+use crate::{Config, Error, SyncReport, World, agent_of, family, shared_titles, stamp};
 
 /// Key of the index value that names the versions and settings of all its rows.
 pub(crate) const MADE_WITH: &str = "made_with";
@@ -37,7 +37,7 @@ pub(crate) fn reconcile(
         return Ok(report);
     }
     store.sync_all()?;
-    entitled::read_all(store, index)?;
+    shared_titles::read_all(store, index)?;
     // Sessions that remain in this set have no files.
     let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
     let (mut stale, mut restored) = (Vec::new(), Vec::new());

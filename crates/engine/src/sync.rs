@@ -6,7 +6,7 @@
 
 mod batch;
 mod dry;
-mod sieve;
+mod filter;
 mod unreadable;
 mod work;
 
@@ -24,7 +24,7 @@ use crate::report::SyncReport;
 use crate::stages::{Everything, STAGES, Stage, When, Work, up_to};
 use crate::{Config, Error, World, facts, memory, reconcile, remask};
 pub(crate) use batch::{Batcher, Wait};
-use sieve::Sieve;
+use filter::SessionFilter;
 pub(crate) use work::Job;
 
 /// Options of a sync.
@@ -91,12 +91,12 @@ pub fn sync_store(
     let stages = options.stages();
     // Read the jobs first: a later job may need files that this sync has not seen.
     let jobs = store.jobs()?;
-    let mut sieve = Sieve::new(config, options);
+    let mut filter = SessionFilter::new(config, options);
     let is_whole_run = options.sessions.is_none() && options.agent.is_none() && options.from.is_none();
     let Looked { index, stamps, found, failed, noticed } =
-        look_and_read(world, config, options, store, &mut sieve, is_whole_run)?;
+        look_and_read(world, config, options, store, &mut filter, is_whole_run)?;
     memory::keep_decided(world, config, store, Some(&index))?;
-    let mut report = sieve.report(&found);
+    let mut report = filter.report(&found);
     report.failed += failed.failed;
     report.failures.extend(failed.failures);
     report.notes.extend(failed.notes);
@@ -132,7 +132,14 @@ pub fn sync_store(
         let news: Vec<Job<'_>> = found.sessions.iter().map(Job::Files).collect();
         batcher.run("capture", &news)?;
         if is_whole_run && std::mem::take(&mut batcher.report.is_unfinished) {
-            let rest = look_and_read(world, config, options, store, &mut Sieve::new(config, options), false)?;
+            let rest = look_and_read(
+                world,
+                config,
+                options,
+                store,
+                &mut SessionFilter::new(config, options),
+                false,
+            )?;
             let news: Vec<Job<'_>> = rest.found.sessions.iter().map(Job::Files).collect();
             batcher.with(&rest.stamps).run("capture", &news)?;
         }
@@ -244,7 +251,7 @@ fn look_and_read(
     config: &Config,
     options: &SyncOptions,
     store: &Store,
-    sieve: &mut Sieve<'_>,
+    filter: &mut SessionFilter<'_>,
     is_whole_run: bool,
 ) -> Result<Looked, Error> {
     let compared = |index: &Index| -> Result<_, Error> {
@@ -266,9 +273,9 @@ fn look_and_read(
         Ok(((index, failed, noticed), stamps))
     };
     let ((index, failed, noticed), stamps, mut found) =
-        look(world, config, &options.scope(), sieve.keep(), read)?;
-    found.sessions.retain(|session| sieve.keeps(session));
-    if !sieve.keeps_shared() {
+        look(world, config, &options.scope(), filter.keep(), read)?;
+    found.sessions.retain(|session| filter.keeps(session));
+    if !filter.keeps_shared() {
         found.shared.clear();
     }
     Ok(Looked { index, stamps, found, failed, noticed })

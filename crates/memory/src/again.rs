@@ -15,7 +15,7 @@ const COSINE: f32 = 0.85;
 /// The significant terms of a text.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut terms = Words::default().distinct(text);
-    terms.retain(|term| is_telling(term));
+    terms.retain(is_telling);
     terms
 }
 

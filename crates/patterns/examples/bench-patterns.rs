@@ -108,7 +108,7 @@ fn sign(kind: &str, locus: String, mut terms: Vec<String>, number: u64, at: u64)
         own: false,
         times: 2,
         measure: None,
-        remedy: (number % 2 == 0).then(|| Remedy { steps: vec![step] }),
+        remedy: number.is_multiple_of(2).then(|| Remedy { steps: vec![step] }),
         spent: Spent { calls: 4, tokens: 9_000, ms: 60_000 },
     }
 }

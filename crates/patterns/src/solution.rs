@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::candidate::{Candidate, Resolution};
-use crate::gate::Verdict;
 use crate::review::evidence_of;
 use crate::sign::Polarity;
 use crate::terms;
@@ -179,7 +178,7 @@ impl Pattern {
     }
 
     /// Records whether it may be distributed.
-    pub fn settle(&mut self, verdict: Verdict) {
+    pub fn settle(&mut self, verdict: Result<(), String>) {
         self.distribution_ready = verdict.is_ok() && !self.resolutions.is_empty();
         self.not_ready = verdict.err();
     }

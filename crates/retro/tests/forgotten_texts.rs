@@ -142,7 +142,7 @@ fn needles(text: &str) -> Vec<Vec<u8>> {
     let json = json!(text).to_string();
     let json = &json[1..json.len() - 1];
     let mut needles = vec![text.as_bytes().to_vec(), json.as_bytes().to_vec()];
-    needles.push(STANDARD.encode(text)[..text.len() / 3 * 4].as_bytes().to_vec());
+    needles.push(STANDARD.encode(text).as_bytes()[..text.len() / 3 * 4].to_vec());
     needles
 }
 

@@ -9,6 +9,7 @@
 mod bodies;
 mod calls;
 mod changes;
+mod copied_turns;
 mod family;
 mod forget;
 mod keys;
@@ -25,7 +26,6 @@ mod short;
 mod shrunk;
 mod stamps;
 mod turns;
-mod twins;
 mod writer;
 
 use retro_model::SessionKey;
@@ -37,6 +37,7 @@ use std::time::Duration;
 pub use bodies::BodyRow;
 pub use calls::{RepairRow, TouchRow};
 pub use changes::{Changes, Follow, Mark, Snapshot, TurnKey};
+pub use copied_turns::{NameRow, OpenerRow};
 pub use memories::MemoryTables;
 pub use packed::{KnownPassages, PackedPassage};
 pub use passages::PassageRow;
@@ -45,7 +46,6 @@ pub use progress::Made;
 pub use responses::Responses;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
 pub use stamps::Stamps;
-pub use twins::{NameRow, OpenerRow};
 pub use writer::Writer;
 
 use crate::error::is_broken;

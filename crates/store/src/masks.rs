@@ -207,7 +207,11 @@ impl Masks {
                 }
                 None => false,
             },
-            Value::Array(values) => values.iter_mut().fold(false, |any, value| self.mask_value(value) || any),
+            Value::Array(values) => {
+                let mut any = false;
+                values.iter_mut().for_each(|value| any |= self.mask_value(value));
+                any
+            }
             Value::Object(fields) => {
                 let mut any = false;
                 let names: Vec<String> =

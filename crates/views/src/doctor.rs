@@ -3,8 +3,8 @@
 mod records;
 
 use retro_agents::{AGENTS, open_regular};
+use retro_engine::damage::{Trouble, troubles};
 use retro_engine::discover::discover;
-use retro_engine::trouble::{Trouble, troubles};
 use retro_engine::{Config, World, verify};
 use retro_store::{Problem, RealDisk, Store};
 use serde::Serialize;

@@ -5,16 +5,16 @@
 //! readable, [`fold`] folds successful calls, `head` sums up, `parts` splits the turns into chunks,
 //! and `spread` the head.
 
+mod ending;
 mod head;
 mod parts;
 mod ribbon;
 mod spoken;
 mod spread;
-mod went;
 
 use rayon::prelude::*;
 use retro::engine::Config;
-use retro::engine::trouble::{self, Trouble};
+use retro::engine::damage::{self, Trouble};
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
@@ -24,9 +24,9 @@ use retro::views::{Costs, SessionView};
 use crate::Error;
 use crate::chunk::{Chunk, session_name};
 use crate::words::Turn as WordTurn;
+pub use ending::ReadingRow;
 pub use head::Summary;
 pub use retro::views::session::pictures::Picture;
-pub use went::ReadingRow;
 
 /// The amount of redaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,8 +85,8 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let made = turns::turns(&family, &lines, view.cwd.as_deref(), ground.redact == Redact::Strict, &ledger);
     let words = made.turns.par_iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
     let cut = parts::cut(&name, made.turns, made.rests)?;
-    let digest = went::digest(ground, &key);
-    let went = digest.as_ref().map(went::went);
+    let digest = ending::digest(ground, &key);
+    let went = digest.as_ref().map(ending::went);
     let corrections = went.as_ref().map_or(&[][..], |went| went.corrections.as_slice());
     let moments =
         moments::moments(&family, &lines, &ledger, &moments::Corrected { corrections, places: &places.of });
@@ -107,15 +107,15 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let summary = head::summary(&head);
     let mut chunks = spread::chunks(&name, &head)?;
     chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
-    let readings = digest.map(|digest| went::readings(ground, &key, digest));
+    let readings = digest.map(|digest| ending::readings(ground, &key, digest));
     if let Some(readings) = &readings {
-        chunks.push(Chunk::of(format!("{name}.g"), &went::Readings::of(readings, ground.signals))?);
+        chunks.push(Chunk::of(format!("{name}.g"), &ending::Readings::of(readings, ground.signals))?);
     }
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);
     let pictures = family.members.iter().flat_map(|member| member.pictures.1.clone()).collect();
     let looked = family.members.iter().map(|member| {
-        (member.key.clone(), trouble::of_read(ground.store, &member.key, &member.gaps, &member.coverage))
+        (member.key.clone(), damage::of_read(ground.store, &member.key, &member.gaps, &member.coverage))
     });
     let looked = looked.collect();
     Ok(Made { chunks, summary, words, pictures, looked, readings: readings.unwrap_or_default() })
@@ -123,5 +123,5 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
 
 /// Signal readings of a session. Empty without a digest.
 pub fn readings_of(ground: &Ground<'_>, key: &SessionKey) -> Vec<ReadingRow> {
-    went::digest(ground, key).map_or_else(Vec::new, |digest| went::readings(ground, key, digest))
+    ending::digest(ground, key).map_or_else(Vec::new, |digest| ending::readings(ground, key, digest))
 }

@@ -129,7 +129,7 @@ fn explain(name: &str, context: &Context) -> Outcome {
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = DETECTORS.iter().map(|detector| detector.name).collect();
-    let near = nearest(name, names.into_iter());
+    let near = nearest(name, names);
     let hint = near.map_or("`retro detect --explain all` lists them".to_owned(), |near| {
         format!("did you mean {near:?}?")
     });

@@ -1,8 +1,9 @@
 //! The turns of a session: one row for each message that opens one, and the text of each turn as
 //! passages for search.
 
-pub(crate) mod twins;
+pub(crate) mod copied_turns;
 
+use copied_turns::CopiedTurns;
 use hashbrown::HashMap;
 use retro_model::{Event, Passage, SessionKey, Thread};
 use retro_search::Passages;
@@ -10,7 +11,6 @@ use retro_store::{Index, KnownPassages, NameRow, OpenerRow, PackedPassage, Spool
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use twins::Twins;
 
 use super::{Comparing, Input, Last, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
 use crate::{Error, digest_words};
@@ -30,7 +30,7 @@ pub(crate) const STAGE: Stage = Stage {
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     let turns = Turns::new(subject.key.clone(), subject.store, subject.lookup.passages.clone());
-    Ok(Box::new(Both { turns, twins: Twins::new(subject.store) }))
+    Ok(Box::new(Both { turns, copied: CopiedTurns::new(subject.store) }))
 }
 
 fn tail(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
@@ -42,7 +42,7 @@ fn compare(store: &Store, index: &Index, key: &SessionKey) -> Result<Box<dyn Com
     passages.sort();
     Ok(Box::new(Checking {
         turns: Turns::new(key.clone(), store, KnownPassages::default()),
-        twins: Twins::new(store),
+        copied: CopiedTurns::new(store),
         heads: heads(index, key)?,
         passages,
     }))
@@ -91,7 +91,7 @@ fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
 /// The turns of a session, and the data that it may share with others.
 struct Both {
     turns: Turns,
-    twins: Twins,
+    copied: CopiedTurns,
 }
 
 /// Collects turns from events as they come.
@@ -220,24 +220,24 @@ impl Making for Adding {
 /// Compares the rows of the index with those that the events give.
 struct Checking {
     turns: Turns,
-    twins: Twins,
+    copied: CopiedTurns,
     heads: Heads,
     passages: Vec<PackedPassage>,
 }
 
 impl Comparing for Checking {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.twins.push(event)?;
+        self.copied.push(event)?;
         self.turns.push(event)
     }
 
     fn difference(self: Box<Self>) -> Result<Option<&'static str>, Error> {
-        let Checking { turns, twins, heads, passages: known } = *self;
+        let Checking { turns, copied, heads, passages: known } = *self;
         let (turns, passages) = turns.rows()?;
         let (mut turns, mut passages) = (turns.all()?, passages.all()?);
         turns.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
         passages.sort();
-        let (openers, names) = twins.rows()?;
+        let (openers, names) = copied.rows()?;
         let names: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
         Ok(if heads.turns != turns {
             Some("its turns")
@@ -253,14 +253,14 @@ impl Comparing for Checking {
 
 impl Making for Both {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.twins.push(event)?;
+        self.copied.push(event)?;
         self.turns.push(event)
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
         let key = self.turns.key.clone();
         let (mut turns, mut passages) = self.turns.rows()?;
-        let (mut openers, names) = self.twins.rows()?;
+        let (mut openers, names) = self.copied.rows()?;
         let put = move |index: &Writer<'_>| {
             index.put_turns(&key, &mut turns)?;
             index.put_passages(&key, &mut passages)?;

@@ -20,7 +20,7 @@ use crate::family::{Rest, children_content, family, rest_of_trees};
 use crate::progress::Progress;
 use crate::report::{Failure, SyncReport};
 use crate::stages::{Input, Last, Lookup, Stage, Work, up_to};
-use crate::{Config, Error, World, agent_of, entitled, platform};
+use crate::{Config, Error, World, agent_of, platform, shared_titles};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -373,7 +373,7 @@ impl Batcher<'_> {
         for file in files {
             match capture::shared(self.store, file, &stones) {
                 Ok((place, new_bytes)) => {
-                    titles.push(entitled::read(self.store, file.agent, &file.name, place.revision));
+                    titles.push(shared_titles::read(self.store, file.agent, &file.name, place.revision));
                     self.report.wrote |= new_bytes > 0;
                     self.report.shared_files += 1;
                     places.push(place);

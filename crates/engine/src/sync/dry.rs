@@ -7,7 +7,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use super::SyncOptions;
-use super::sieve::Sieve;
+use super::filter::SessionFilter;
 use crate::discover::{Cut, Few, SessionFiles, look};
 use crate::door::Door;
 use crate::progress::Progress;
@@ -21,11 +21,11 @@ pub(super) fn run(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
-    let mut sieve = Sieve::new(config, options);
+    let mut filter = SessionFilter::new(config, options);
     let read = |few: &Few| stamps_if_there(world, config, few);
-    let (in_store, _, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;
-    found.sessions.retain(|session| sieve.keeps(session));
-    let mut report = sieve.report(&found);
+    let (in_store, _, mut found) = look(world, config, &options.scope(), filter.keep(), read)?;
+    found.sessions.retain(|session| filter.keeps(session));
+    let mut report = filter.report(&found);
     let changed = found.sessions;
     for session in &changed {
         let stored = match &in_store {

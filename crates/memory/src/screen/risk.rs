@@ -14,6 +14,7 @@
 //! It is judged by the words of a command: a script that deletes has a harmless name.
 
 #[cfg(test)]
+#[path = "risk/tests/counts.rs"]
 mod counts;
 
 use retro_text::calls::{Step, understand};

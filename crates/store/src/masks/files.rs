@@ -283,7 +283,7 @@ impl<R: Read> Read for Sniffing<R> {
         let count = self.source.read(out)?;
         let bytes = out.get(..count).unwrap_or_default();
         let begins = |mark: &&[u8]| memchr::memmem::find(bytes, mark).is_some();
-        self.found = self.found || COMPRESSED.iter().any(|mark| begins(mark));
+        self.found = self.found || COMPRESSED.iter().any(begins);
         Ok(count)
     }
 }

@@ -4,6 +4,12 @@ use std::ops::Range;
 
 use super::named::Names;
 
+/// True for bytes of one kind.
+pub(super) type IsByte = fn(u8) -> bool;
+
+/// Finds the bytes of a secret in a match.
+pub(super) type FindBody = fn(&[u8]) -> Option<Range<usize>>;
+
 /// How a kind of secret is recognized.
 ///
 /// A pattern is matched at a keyword, so it begins with it (or up to [`Rule::before`] bytes
@@ -29,9 +35,9 @@ pub(super) struct Rule {
     pub(super) before: usize,
     /// The bytes right before the keyword in every match: how many there are at least, and of which
     /// kind.
-    pub(super) front: Option<(usize, fn(u8) -> bool)>,
+    pub(super) front: Option<(usize, IsByte)>,
     /// Finds the secret in a match, for a pattern without groups.
-    pub(super) body: Option<fn(&[u8]) -> Option<Range<usize>>>,
+    pub(super) body: Option<FindBody>,
     /// Bytes read from the keyword on. Grows when a match fills it.
     pub(super) reach: usize,
     /// The least entropy of the secret, in bits per byte.
@@ -156,13 +162,13 @@ impl Rule {
 
     /// The same rule, for a match that has so many such bytes right before the keyword: a quick look
     /// before the pattern is tried.
-    pub(super) const fn front(self, bytes: usize, is_one: fn(u8) -> bool) -> Rule {
+    pub(super) const fn front(self, bytes: usize, is_one: IsByte) -> Rule {
         Rule { front: Some((bytes, is_one)), ..self }
     }
 
     /// The same rule, with a function that says where the secret is in a match. It costs much less
     /// than a group.
-    pub(super) const fn body(self, body: fn(&[u8]) -> Option<Range<usize>>) -> Rule {
+    pub(super) const fn body(self, body: FindBody) -> Rule {
         Rule { body: Some(body), ..self }
     }
 

@@ -1,6 +1,6 @@
 //! What could not be read or understood in the sessions of the store.
 
-use retro_engine::trouble::Trouble;
+use retro_engine::damage::Trouble;
 use retro_model::{GapReason, SessionKey};
 use retro_store::Store;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! search is collected later, in order.
 
 use rayon::prelude::*;
-use retro::engine::trouble::Trouble;
+use retro::engine::damage::Trouble;
 use retro::model::SessionKey;
 use retro::views::SessionView;
 use std::collections::{HashMap, HashSet};

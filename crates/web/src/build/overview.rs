@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use retro::engine::ask::Ledgers;
-use retro::engine::trouble::Trouble;
+use retro::engine::damage::Trouble;
 use retro::engine::{Config, World};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::Store;

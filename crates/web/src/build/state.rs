@@ -1,6 +1,6 @@
 //! State that a folder keeps between builds.
 
-use retro::engine::trouble::Trouble;
+use retro::engine::damage::Trouble;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! read, such as those that the page leaves out.
 
 use rayon::prelude::*;
-use retro::engine::trouble::look;
+use retro::engine::damage::look;
 use retro::model::SessionKey;
 use retro::store::Store;
 use std::collections::HashSet;

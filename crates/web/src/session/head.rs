@@ -5,8 +5,8 @@ use retro::views::{SessionView, gap_line};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
+use super::ending::Went;
 use super::ribbon::{Ribbon, ribbon};
-use super::went::Went;
 use retro::views::readable::{line, plain};
 use retro::views::session::context::{Context, context};
 use retro::views::session::family::{Family, Line};

@@ -32,7 +32,7 @@ const NESTING_MAX: usize = 1024;
 const SHORT_BYTES_MAX: usize = 256;
 
 /// A large record that is being read.
-pub(crate) struct Giant {
+pub(crate) struct Oversized {
     kept: Vec<u8>,
     /// The open brackets, outermost first.
     open: Vec<u8>,
@@ -76,9 +76,9 @@ pub(crate) struct Shortened {
     pub nul: bool,
 }
 
-impl Giant {
-    pub(crate) fn new(first: &[u8]) -> Giant {
-        let mut giant = Giant {
+impl Oversized {
+    pub(crate) fn new(first: &[u8]) -> Oversized {
+        let mut oversized = Oversized {
             kept: Vec::new(),
             open: Vec::new(),
             place: Place::Outside,
@@ -88,8 +88,8 @@ impl Giant {
             cut: false,
             nul: false,
         };
-        giant.feed(first);
-        giant
+        oversized.feed(first);
+        oversized
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -127,7 +127,7 @@ impl Giant {
     }
 
     pub(crate) fn finish(self) -> Shortened {
-        let Giant { kept: content, length, hash, cut, nul, .. } = self;
+        let Oversized { kept: content, length, hash, cut, nul, .. } = self;
         Shortened { content, length, hash: hash.digest(), cut, nul }
     }
 
@@ -245,12 +245,12 @@ mod tests {
     use serde_json::{Value, json};
 
     fn shorten(text: &str, pieces: usize) -> (Value, bool) {
-        let mut giant = Giant::new(b"");
+        let mut oversized = Oversized::new(b"");
         for piece in text.as_bytes().chunks(pieces) {
-            giant.feed(piece);
+            oversized.feed(piece);
         }
-        assert!(giant.is_whole());
-        let shortened = giant.finish();
+        assert!(oversized.is_whole());
+        let shortened = oversized.finish();
         assert_eq!(shortened.length, text.len() as u64);
         (serde_json::from_slice(&shortened.content).unwrap(), shortened.cut)
     }
@@ -303,14 +303,14 @@ mod tests {
 
     #[test]
     fn what_is_no_json_stays_bounded() {
-        let mut giant = Giant::new(b"");
+        let mut oversized = Oversized::new(b"");
         for _ in 0..100 {
-            giant.feed(&b"[".repeat(1 << 20));
+            oversized.feed(&b"[".repeat(1 << 20));
         }
-        assert!(!giant.is_whole());
-        assert!(giant.finish().content.len() <= 2 * KEPT_BYTES_MAX);
-        let mut giant = Giant::new(b"{\"a\":\"");
-        giant.feed(&b"\\".repeat(10 << 20));
-        assert!(!giant.is_whole());
+        assert!(!oversized.is_whole());
+        assert!(oversized.finish().content.len() <= 2 * KEPT_BYTES_MAX);
+        let mut oversized = Oversized::new(b"{\"a\":\"");
+        oversized.feed(&b"\\".repeat(10 << 20));
+        assert!(!oversized.is_whole());
     }
 }

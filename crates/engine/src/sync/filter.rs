@@ -7,15 +7,15 @@ use crate::exclude::{Excluder, Verdict};
 use crate::report::{Failure, SyncReport};
 
 /// Keeps wanted sessions with news, and counts the others.
-pub(super) struct Sieve<'a> {
+pub(super) struct SessionFilter<'a> {
     options: &'a SyncOptions,
     excluder: Excluder,
     report: SyncReport,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> SessionFilter<'a> {
     pub(super) fn new(config: &Config, options: &'a SyncOptions) -> Self {
-        Sieve { options, excluder: Excluder::new(config), report: SyncReport::default() }
+        SessionFilter { options, excluder: Excluder::new(config), report: SyncReport::default() }
     }
 
     /// Sessions without news are only counted, unless a rule must see them.

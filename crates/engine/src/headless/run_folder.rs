@@ -20,31 +20,31 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// The folder, with the schema of the answer beside it. Removed at the end.
-pub(super) struct Desk {
+pub(super) struct RunFolder {
     folder: PathBuf,
     work: PathBuf,
     schema: PathBuf,
     answer: PathBuf,
 }
 
-impl Desk {
-    /// Makes a new desk in the store.
-    pub(super) fn new(store: &Store, disk: &dyn Disk) -> io::Result<Desk> {
+impl RunFolder {
+    /// Makes a new folder in the store.
+    pub(super) fn new(store: &Store, disk: &dyn Disk) -> io::Result<RunFolder> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!(".desk-{}-{count}", std::process::id());
         let top = store.root().join(TOP);
         disk.create_dir(&top)?;
         let folder = top.join(name);
-        let desk = Desk {
+        let folder = RunFolder {
             work: folder.join("work"),
             schema: folder.join("schema.json"),
             answer: folder.join("answer.json"),
             folder,
         };
-        disk.create_dir(&desk.folder)?;
-        disk.create_dir(&desk.work)?;
-        disk.write(&desk.schema, headless::schema().to_string().as_bytes())?;
-        Ok(desk)
+        disk.create_dir(&folder.folder)?;
+        disk.create_dir(&folder.work)?;
+        disk.write(&folder.schema, headless::schema().to_string().as_bytes())?;
+        Ok(folder)
     }
 
     /// Files for the program: its folder, the schema and the answer.
@@ -60,7 +60,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }

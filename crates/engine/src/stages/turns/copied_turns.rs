@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Error;
 
 /// Collects the rows that the index compares between sessions.
-pub(crate) struct Twins {
+pub(crate) struct CopiedTurns {
     /// Openers of finished turns.
     openers: Spool<OpenerRow>,
     /// Openers before the first answer that proves anything.
@@ -23,9 +23,9 @@ pub(crate) struct Twins {
     names: Vec<NameRow>,
 }
 
-impl Twins {
-    pub(crate) fn new(store: &Store) -> Twins {
-        Twins {
+impl CopiedTurns {
+    pub(crate) fn new(store: &Store) -> CopiedTurns {
+        CopiedTurns {
             openers: Spool::new(store.root()),
             unproven: Vec::new(),
             known: None,
