@@ -276,7 +276,7 @@ mod tests {
             let (key, outcome) = line.split_once('\t').unwrap();
             assert!(labels.contains_key(key) && ANSWERS.contains(&outcome), "{line}");
         }
-        assert!(agreement(&labels, &second).contains("says the same of"));
+        assert!(agreement(&labels, &second).contains("agrees on"));
         for (key, label) in labels {
             assert!(key.len() == 12 && ANSWERS.contains(&label.outcome.as_str()), "{key}");
         }
