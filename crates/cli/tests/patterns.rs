@@ -309,6 +309,12 @@ fn a_reject_comes_back_only_when_its_evidence_changed() {
     assert_eq!((ids(&rejected["promoted"]).len(), ids(&rejected["rejected"]).len()), (0, 3));
 }
 
+/// True while a terminal hands over whole lines.
+fn takes_lines(terminal: &std::fs::File) -> bool {
+    nix::sys::termios::tcgetattr(terminal)
+        .is_ok_and(|now| now.local_flags.contains(nix::sys::termios::LocalFlags::ICANON))
+}
+
 /// Decides with single keys, as on a terminal.
 #[cfg(unix)]
 fn on_a_terminal(machine: &Machine, keys: &str) -> Answer {
@@ -331,8 +337,13 @@ fn on_a_terminal(machine: &Machine, keys: &str) -> Answer {
         text.push(char::from(byte[0]));
         // A key is pressed when the program has asked.
         if text.ends_with("? ") || text.ends_with("keeps it): ") {
-            std::thread::sleep(std::time::Duration::from_millis(60));
-            match keys.next() {
+            let next = keys.next();
+            // One key is read without its line: the terminal says when.
+            let is_key = !matches!(next, Some(b'\n' | b'"'));
+            while is_key && takes_lines(&keyboard) && child.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            match next {
                 // A line, where words are asked for.
                 Some(b'\n') => keyboard.write_all(b"\n").unwrap(),
                 Some(b'"') => {

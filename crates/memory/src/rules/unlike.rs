@@ -21,7 +21,7 @@ static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// What somebody did, tries or meant: about the one who says it, and about now.
+/// Reports of the speaker about themselves, such as what they did or tried just now.
 static REPORTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"{lead}(?:(?:i|we)(?:'ve| have)? just\b|i(?:'m| am|m| was)? (?:just |only )?(?:saying|telling|asking|wondering|trying|thinking|talking|confused|curious|not sure|guessing)\b|i (?:think|thought|guess|wonder|mean|meant|noticed|suspect|assume|suppose) |(?:let'?s|lets|let us) |you (?:did ?n'?t|did not|forgot|missed|broke|removed|just)\b|the fact (?:that|we|you|is))",

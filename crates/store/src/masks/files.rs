@@ -242,7 +242,7 @@ impl Store {
     }
 }
 
-/// The text of a section with masks over texts; nothing if it is not what it should be.
+/// The text of a section with masks applied. `None` if the section is damaged or unknown.
 fn masked(name: &str, mut text: Vec<u8>, masks: &Masks) -> Option<Vec<u8>> {
     let kind = documents::sections().find(|kind| kind.section_name() == Some(name));
     match kind.map(|kind| (kind, kind.form)) {
